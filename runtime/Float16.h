@@ -5,8 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // f16, bf16, f8E4M3FN and f8E5M2 as C++ types: storage and exact conversion,
-// no arithmetic. One piece of integer code serves the four, so it depends
-// neither on the rounding mode, nor on flush-to-zero, nor on the CPU.
+// no arithmetic. One piece of integer code serves the four, so from and to
+// float it depends neither on the rounding mode nor on the CPU.
 //
 // A conversion rounds once, to nearest even, from whatever type it starts at.
 // f16 and bf16 overflow to infinity. The fp8 types saturate as the dialect's
@@ -52,11 +52,11 @@ struct NarrowFormat<ElementType::F8E5M2> {
   static constexpr uint32_t maxFinite = 0x7B, overflow = 0x7B, nan = 0x7E;
 };
 
-/// `value` in the narrower type `To`, rounded to odd: where it is not exact,
-/// the neighbour with an odd last bit. A later rounding to a type that is at
-/// least two bits narrower still gives what one rounding would have given.
+/// `value` rounded to odd: where it is not exact, the neighbour with an odd
+/// last bit. A later rounding to a type that is at least two bits narrower
+/// still gives what one rounding would have given.
 float roundToOdd(double value);
-double roundToOdd(int64_t value);
+float roundToOdd(int64_t value);
 
 template <typename Format>
 uint32_t encodeNarrow(float value) {

@@ -24,6 +24,9 @@
 namespace flashtile {
 
 class Storage {
+  /// Keeps the constructor, which make_shared must reach, to this class.
+  struct Key {};
+
 public:
   /// Alignment of owned memory: a cache line, and one AVX-512 register.
   static constexpr size_t alignment = 64;
@@ -38,6 +41,8 @@ public:
                                          Device device,
                                          std::function<void()> deleter);
 
+  Storage(Key, void *data, size_t numBytes, Device device,
+          std::function<void()> deleter);
   Storage(const Storage &) = delete;
   Storage &operator=(const Storage &) = delete;
   ~Storage();
@@ -52,9 +57,6 @@ public:
   void bumpVersion() { versionCounter.fetch_add(1, std::memory_order_acq_rel); }
 
 private:
-  Storage(void *data, size_t numBytes, Device device,
-          std::function<void()> deleter);
-
   std::byte *bytes;
   size_t byteCount;
   Device memoryDevice;

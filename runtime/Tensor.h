@@ -22,6 +22,7 @@
 #include "runtime/DType.h"
 #include "runtime/Device.h"
 #include "runtime/Scalar.h"
+#include "runtime/Shape.h"
 
 #include <cstdint>
 #include <functional>
@@ -32,9 +33,6 @@
 namespace flashtile {
 
 class Storage;
-
-/// Extents, strides, indices or permutations: one entry per dimension.
-using Shape = std::vector<int64_t>;
 
 class Tensor {
 public:
@@ -186,7 +184,10 @@ private:
   const Impl &get() const;
   /// Another view of the same storage.
   Tensor makeView(Shape shape, Shape strides, int64_t byteOffset) const;
+  /// `dim` counted from the front; throws if there is no such dimension.
+  size_t resolveDim(int64_t dim) const;
   void checkElementType(DType type) const;
+  void checkSingleElement() const;
   void *elementAddress(const Shape &index) const;
 
   std::shared_ptr<const Impl> impl;
@@ -198,13 +199,13 @@ private:
 
 namespace detail {
 /// Throws InvalidArgument unless `count` is the number of elements of `shape`.
-void checkElementCount(size_t count, const Shape &shape);
+void checkElementCount(size_t count, const Shape &shape, DType dtype);
 } // namespace detail
 
 template <typename T>
 Tensor Tensor::fromData(const std::vector<T> &values, Shape shape) {
   static_assert(!std::is_same_v<T, bool>, "std::vector<bool> holds no array");
-  detail::checkElementCount(values.size(), shape);
+  detail::checkElementCount(values.size(), shape, dtypeOf<T>);
   return fromData(values.data(), std::move(shape), dtypeOf<T>);
 }
 
@@ -222,7 +223,7 @@ T Tensor::at(const Shape &index) const {
 
 template <typename T>
 T Tensor::item() const {
-  detail::checkElementCount(1, shape());
+  checkSingleElement();
   return *reshape({}).to(dtypeOf<T>).template data<T>();
 }
 

@@ -1,0 +1,51 @@
+//===- EnvOptions.h - The environment, read in one place
+//--------------------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The variables of EnvOptions.def as a struct. Nothing else calls getenv, so
+// the table is complete by construction: the documentation is printed from it,
+// and the key of the kernel cache cannot miss a variable that changes code.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FLASHTILE_RUNTIME_ENVOPTIONS_H
+#define FLASHTILE_RUNTIME_ENVOPTIONS_H
+
+#include <string>
+#include <vector>
+
+namespace flashtile {
+
+using EnvCount = unsigned;
+
+struct EnvOptions {
+#define FLASHTILE_ENV_OPTION(member, type, defaultValue, inCacheKey, name,     \
+                             doc)                                              \
+  type member = defaultValue;
+#include "runtime/EnvOptions.def"
+
+  /// Reads the environment as it is now. Throws InvalidArgument, with the
+  /// variable, its value and what is allowed, for a value that is malformed.
+  static EnvOptions read();
+
+  /// The variables that change the code of a kernel, as lines "NAME=value".
+  std::string cacheKey() const;
+};
+
+/// A row of the table, for documentation.
+struct EnvOptionInfo {
+  const char *name;
+  const char *type; ///< what a value looks like
+  const char *defaultValue;
+  bool isInCacheKey;
+  const char *doc;
+};
+
+/// All rows, sorted by name.
+const std::vector<EnvOptionInfo> &envOptionTable();
+
+} // namespace flashtile
+
+#endif // FLASHTILE_RUNTIME_ENVOPTIONS_H

@@ -1,0 +1,128 @@
+//===- Tensor.cpp - Description of and access to tensors
+//--------------------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Tensor.h"
+
+#include "compiler/Support/Error.h"
+#include "runtime/TensorImpl.h"
+
+using namespace flashtile;
+
+static bool computeIsContiguous(const Shape &shape, const Shape &strides,
+                                int64_t numel) {
+  int64_t expected = 1;
+  for (size_t i = shape.size(); numel && i-- > 0;) {
+    if (shape[i] == 1)
+      continue;
+    if (strides[i] != expected)
+      return false;
+    expected *= shape[i];
+  }
+  return true;
+}
+
+Tensor::Impl::Impl(std::shared_ptr<Storage> storage, Shape shape, Shape strides,
+                   DType dtype, int64_t byteOffset)
+    : storage(std::move(storage)), shape(std::move(shape)),
+      strides(std::move(strides)), dtype(dtype), byteOffset(byteOffset),
+      numel(checkedElementCount(this->shape, dtype)),
+      isContiguous(computeIsContiguous(this->shape, this->strides, numel)) {}
+
+const Tensor::Impl &Tensor::get() const {
+  if (!impl)
+    throw Error(ErrorCode::InvalidArgument,
+                "expected a tensor, but got an undefined one (the result of "
+                "the default constructor)");
+  return *impl;
+}
+
+DType Tensor::dtype() const { return get().dtype; }
+Device Tensor::device() const { return get().storage->device(); }
+const Shape &Tensor::shape() const { return get().shape; }
+const Shape &Tensor::strides() const { return get().strides; }
+int64_t Tensor::byteOffset() const { return get().byteOffset; }
+int64_t Tensor::numel() const { return get().numel; }
+bool Tensor::isContiguous() const { return get().isContiguous; }
+uint64_t Tensor::version() const { return get().storage->version(); }
+void Tensor::bumpVersion() const { get().storage->bumpVersion(); }
+
+size_t Tensor::nbytes() const {
+  return static_cast<size_t>(numel()) * elementSize(dtype());
+}
+
+int64_t Tensor::size(int64_t dim) const { return shape()[resolveDim(dim)]; }
+int64_t Tensor::stride(int64_t dim) const { return strides()[resolveDim(dim)]; }
+
+size_t Tensor::resolveDim(int64_t dim) const {
+  const int64_t n = rank();
+  if (dim < -n || dim >= n)
+    throw Error(
+        ErrorCode::InvalidArgument,
+        n == 0 ? "a tensor of rank 0 has no dimension " + std::to_string(dim)
+               : "expected a dimension from " + std::to_string(-n) + " to " +
+                     std::to_string(n - 1) + " for shape " + toString(shape()) +
+                     ", but got " + std::to_string(dim));
+  return static_cast<size_t>(dim < 0 ? dim + n : dim);
+}
+
+bool Tensor::sharesStorageWith(const Tensor &other) const {
+  return get().storage == other.get().storage;
+}
+
+std::string Tensor::describe() const {
+  std::string text = toString(dtype()) + toString(shape());
+  if (!isContiguous())
+    text += " with strides " + toString(strides());
+  return text + " on " + device().toString();
+}
+
+void *Tensor::rawData() const {
+  return get().storage->data() + get().byteOffset;
+}
+
+void Tensor::checkElementType(DType type) const {
+  if (type != dtype())
+    throw Error(ErrorCode::InvalidArgument,
+                "expected the C++ type of " + toString(dtype()) +
+                    " elements, but got that of " + toString(type));
+}
+
+void Tensor::checkSingleElement() const {
+  if (numel() != 1)
+    throw Error(ErrorCode::InvalidArgument,
+                "expected a tensor of 1 element, but got " +
+                    std::to_string(numel()) + " in shape " + toString(shape()));
+}
+
+void *Tensor::elementAddress(const Shape &index) const {
+  const Impl &self = get();
+  if (index.size() != self.shape.size())
+    throw Error(ErrorCode::InvalidArgument,
+                "expected " + std::to_string(self.shape.size()) +
+                    " indices for shape " + toString(self.shape) +
+                    ", but got " + std::to_string(index.size()));
+  int64_t offset = 0;
+  for (size_t i = 0; i < index.size(); ++i) {
+    if (index[i] < 0 || index[i] >= self.shape[i])
+      throw Error(ErrorCode::InvalidArgument, "index " + toString(index) +
+                                                  " is outside of shape " +
+                                                  toString(self.shape));
+    offset += index[i] * self.strides[i];
+  }
+  return static_cast<std::byte *>(rawData()) +
+         offset * static_cast<int64_t>(elementSize(self.dtype));
+}
+
+void Tensor::set(const Shape &index, Scalar value) const {
+  void *address = elementAddress(index);
+  dispatchDType(dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::Type;
+    *static_cast<T *>(address) = value.to<T>();
+  });
+  bumpVersion();
+}
