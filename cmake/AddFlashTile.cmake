@@ -1,0 +1,104 @@
+# Wrappers that give every target of a kind the same settings. Leaf
+# CMakeLists.txt files are sorted lists of files and of libraries.
+
+# Settings for code that includes MLIR or LLVM headers. A macro: it sets
+# variables and directory properties of the calling folder, so that runtime/
+# does not inherit LLVM's flags.
+macro(flashtile_llvm_scope)
+  set(LLVM_ENABLE_ASSERTIONS ON) # ours only; Debian's libraries are NDEBUG
+  include(HandleLLVMOptions)
+  separate_arguments(FLASHTILE_LLVM_DEFINITIONS NATIVE_COMMAND "${LLVM_DEFINITIONS}")
+  add_definitions(${FLASHTILE_LLVM_DEFINITIONS})
+  include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+  include_directories(${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+  add_compile_options(-Wno-unused-parameter)
+  if(FLASHTILE_WERROR)
+    add_compile_options(-Werror)
+  endif()
+endmacro()
+
+function(_flashtile_split_pch out_args out_pch)
+  cmake_parse_arguments(ARG "" "PCH" "" ${ARGN})
+  set(${out_args} ${ARG_UNPARSED_ARGUMENTS} PARENT_SCOPE)
+  set(${out_pch} "${ARG_PCH}" PARENT_SCOPE)
+endfunction()
+
+# A library that uses MLIR. PCH names the target whose precompiled header it
+# reuses: TilePch (IR, arith, scf) or LoweringPch (the LLVM side as well).
+function(add_flashtile_library name)
+  _flashtile_split_pch(args pch ${ARGN})
+  add_mlir_library(${name} ${args} EXCLUDE_FROM_LIBMLIR DISABLE_INSTALL)
+  set_property(GLOBAL APPEND PROPERTY FLASHTILE_LIBRARIES ${name})
+  if(pch AND FLASHTILE_PCH)
+    target_precompile_headers(${name} REUSE_FROM ${pch})
+  endif()
+endfunction()
+
+# Generates ops, types, enums and the dialect of `${td_prefix}Ops.td` in the
+# calling folder: add_flashtile_dialect(Tile tile).
+function(add_flashtile_dialect prefix mnemonic)
+  set(LLVM_TARGET_DEFINITIONS ${prefix}Ops.td)
+  mlir_tablegen(${prefix}Ops.h.inc -gen-op-decls)
+  mlir_tablegen(${prefix}Ops.cpp.inc -gen-op-defs)
+  mlir_tablegen(${prefix}Types.h.inc -gen-typedef-decls -typedefs-dialect=${mnemonic})
+  mlir_tablegen(${prefix}Types.cpp.inc -gen-typedef-defs -typedefs-dialect=${mnemonic})
+  mlir_tablegen(${prefix}Dialect.h.inc -gen-dialect-decls -dialect=${mnemonic})
+  mlir_tablegen(${prefix}Dialect.cpp.inc -gen-dialect-defs -dialect=${mnemonic})
+  # Enumerations come from the file of types: the ops include arith's too.
+  set(LLVM_TARGET_DEFINITIONS ${prefix}Types.td)
+  mlir_tablegen(${prefix}Enums.h.inc -gen-enum-decls)
+  mlir_tablegen(${prefix}Enums.cpp.inc -gen-enum-defs)
+  mlir_tablegen(${prefix}Attributes.h.inc -gen-attrdef-decls -attrdefs-dialect=${mnemonic})
+  mlir_tablegen(${prefix}Attributes.cpp.inc -gen-attrdef-defs -attrdefs-dialect=${mnemonic})
+  add_public_tablegen_target(${prefix}OpsIncGen)
+endfunction()
+
+function(add_flashtile_passes prefix)
+  set(LLVM_TARGET_DEFINITIONS Passes.td)
+  mlir_tablegen(Passes.h.inc -gen-pass-decls -name ${prefix})
+  add_public_tablegen_target(${prefix}PassesIncGen)
+endfunction()
+
+# A command-line tool that links MLIR.
+function(add_flashtile_tool name)
+  _flashtile_split_pch(args pch ${ARGN})
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${args})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  llvm_update_compile_flags(${name})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS})
+  if(NOT FLASHTILE_STATIC_LLVM)
+    target_link_libraries(${name} PRIVATE LLVM)
+  endif()
+  if(pch AND FLASHTILE_PCH)
+    target_precompile_headers(${name} REUSE_FROM ${pch})
+  endif()
+  install(TARGETS ${name} RUNTIME DESTINATION bin)
+endfunction()
+
+# A library free of LLVM flags (runtime/, kernels/, plain tools).
+function(add_flashtile_plain_library name)
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  flashtile_plain_settings(${name})
+  target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS})
+endfunction()
+
+function(flashtile_plain_settings name)
+  target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
+  target_compile_options(${name} PRIVATE -Wall -Wextra -Wno-unused-parameter)
+  if(FLASHTILE_WERROR)
+    target_compile_options(${name} PRIVATE -Werror)
+  endif()
+endfunction()
+
+# A GoogleTest program without LLVM flags: one executable per folder of tests.
+function(add_flashtile_unittest name)
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS;LABELS" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  flashtile_plain_settings(${name})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} GTest::gtest GTest::gmock GTest::gtest_main)
+  if(NOT ARG_LABELS)
+    set(ARG_LABELS unit)
+  endif()
+  gtest_discover_tests(${name} PROPERTIES LABELS "${ARG_LABELS}" DISCOVERY_TIMEOUT 120)
+endfunction()

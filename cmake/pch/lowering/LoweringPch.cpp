@@ -1,0 +1,1 @@
+// Carries the precompiled header for code that lowers to the LLVM dialect.

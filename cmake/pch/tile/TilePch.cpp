@@ -1,0 +1,1 @@
+// Carries the precompiled header for dialects and tile-level passes.

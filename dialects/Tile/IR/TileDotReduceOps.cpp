@@ -1,0 +1,208 @@
+//===- TileDotReduceOps.cpp - Dots, reductions and scans ------------------ ===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Verification and type inference of dots, reductions and scans.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/Tile/IR/TileDialect.h"
+
+using namespace mlir;
+using namespace flashtile::tile;
+
+//===----------------------------------------------------------------------===//
+// DotOp
+//===----------------------------------------------------------------------===//
+
+static bool isFp8(Type type) {
+  return isa<Float8E4M3FNType, Float8E5M2Type>(type);
+}
+
+LogicalResult DotOp::verify() {
+  auto a = cast<RankedTensorType>(getA().getType());
+  auto b = cast<RankedTensorType>(getB().getType());
+  auto c = cast<RankedTensorType>(getC().getType());
+  for (auto [name, type] : {std::pair("a", a), std::pair("b", b), std::pair("c", c)})
+    if (type.getRank() != 2)
+      return emitOpError("expected '")
+             << name << "' to have rank 2, but got " << type;
+  if (a.getDimSize(1) != b.getDimSize(0))
+    return emitOpError("expected 'b' to have the ")
+           << a.getDimSize(1) << " rows that 'a' has columns, but got " << b;
+  if (c.getDimSize(0) != a.getDimSize(0) || c.getDimSize(1) != b.getDimSize(1))
+    return emitOpError("expected 'c' to be ")
+           << a.getDimSize(0) << "x" << b.getDimSize(1) << ", but got " << c;
+
+  Type ea = a.getElementType(), eb = b.getElementType();
+  bool integer = ea.isInteger(8);
+  if (!integer && !isFp8(ea) &&
+      !isa<Float64Type, Float32Type, Float16Type, BFloat16Type>(ea))
+    return emitOpError("expected operands of f64, f32, f16, bf16, fp8 or i8, "
+                       "but 'a' is ")
+           << a;
+  if (ea != eb && !(isFp8(ea) && isFp8(eb)))
+    return emitOpError("expected 'a' and 'b' of one element type, but got ")
+           << ea << " and " << eb;
+  Builder builder(getContext());
+  Type accumulator = integer      ? Type(builder.getI32Type())
+                     : ea.isF64() ? Type(builder.getF64Type())
+                                  : Type(builder.getF32Type());
+  if (c.getElementType() != accumulator)
+    return emitOpError("expected an accumulator of ")
+           << accumulator << " for operands of " << ea << ", but got "
+           << c.getElementType();
+  if (getInputPrecision() != InputPrecision::IEEE && !ea.isF32())
+    return emitOpError("expected precision ieee for operands of ")
+           << ea << ", but got "
+           << stringifyInputPrecision(getInputPrecision());
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions along an axis
+//===----------------------------------------------------------------------===//
+
+/// `type` without dimension `axis`; the element type for rank 1.
+static LogicalResult dropAxis(std::optional<Location> location, Type type,
+                              int64_t axis, SmallVectorImpl<Type> &inferred) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return emitOptionalError(location, "expected a tile to reduce, but got ",
+                             type);
+  if (axis < 0 || axis >= tensor.getRank())
+    return emitOptionalError(location, "expected 'axis' between 0 and ",
+                             tensor.getRank() - 1, ", but got ", axis);
+  if (tensor.getRank() == 1) {
+    inferred.push_back(tensor.getElementType());
+    return success();
+  }
+  SmallVector<int64_t> shape(tensor.getShape());
+  shape.erase(shape.begin() + axis);
+  inferred.push_back(RankedTensorType::get(shape, tensor.getElementType()));
+  return success();
+}
+
+#define FLASHTILE_AXIS_REDUCE(OP)                                              \
+  LogicalResult OP::inferReturnTypes(                                          \
+      MLIRContext *, std::optional<Location> location, ValueRange operands,    \
+      DictionaryAttr attributes, OpaqueProperties properties,                  \
+      RegionRange regions, SmallVectorImpl<Type> &inferred) {                  \
+    Adaptor adaptor(operands, attributes, properties, regions);                \
+    return dropAxis(location, adaptor.getOperand().getType(),                  \
+                    int32_t(adaptor.getAxis()), inferred);                     \
+  }
+FLASHTILE_AXIS_REDUCE(MaxOp)
+FLASHTILE_AXIS_REDUCE(MinOp)
+FLASHTILE_AXIS_REDUCE(SumOp)
+#undef FLASHTILE_AXIS_REDUCE
+
+/// The fp8 formats have storage and casts, but no arithmetic.
+static LogicalResult verifyComputes(Operation *op, Type element) {
+  if (isFp8(element))
+    return op->emitOpError("expected elements that compute, but got ")
+           << element << "; cast to a wider float first";
+  return success();
+}
+
+LogicalResult MaxOp::verify() {
+  return verifyComputes(*this, getOperand().getType().getElementType());
+}
+
+LogicalResult MinOp::verify() {
+  return verifyComputes(*this, getOperand().getType().getElementType());
+}
+
+LogicalResult SumOp::verify() {
+  Type element = getOperand().getType().getElementType();
+  if (element.isInteger(1))
+    return emitOpError("expected elements that add, but got i1; extend to a "
+                       "wider integer first");
+  return verifyComputes(*this, element);
+}
+
+//===----------------------------------------------------------------------===//
+// ReduceOp, ScanOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult ReduceOp::inferReturnTypes(
+    MLIRContext *context, std::optional<Location> location, ValueRange operands,
+    DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
+    SmallVectorImpl<Type> &inferred) {
+  Adaptor adaptor(operands, attributes, properties, regions);
+  for (Type type : operands.getTypes())
+    if (failed(dropAxis(location, type, int32_t(adaptor.getAxis()), inferred)))
+      return failure();
+  return success();
+}
+
+/// Checks that `combiner` takes two of each operand's element and yields one.
+static LogicalResult verifyCombiner(Operation *op, Region &combiner,
+                                    TypeRange operands) {
+  Block &block = combiner.front();
+  size_t count = operands.size();
+  if (block.getNumArguments() != 2 * count)
+    return op->emitOpError("expected a combiner of ")
+           << 2 * count << " arguments, but got " << block.getNumArguments();
+  for (auto [index, argument] : llvm::enumerate(block.getArguments())) {
+    Type element = getElementType(operands[index % count]);
+    if (argument.getType() != element)
+      return op->emitOpError("expected combiner argument ")
+             << index << " of type " << element << ", but got "
+             << argument.getType();
+  }
+  auto yield = dyn_cast_or_null<YieldOp>(
+      block.empty() ? nullptr : &block.back());
+  if (!yield)
+    return op->emitOpError("expected the combiner to end with 'tile.yield'");
+  if (yield.getNumOperands() != count)
+    return op->emitOpError("expected the combiner to yield ")
+           << count << " values, but got " << yield.getNumOperands();
+  for (auto [index, value] : llvm::enumerate(yield.getValues())) {
+    Type element = getElementType(operands[index]);
+    if (value.getType() != element)
+      return op->emitOpError("expected yielded value ")
+             << index << " of type " << element << ", but got "
+             << value.getType();
+  }
+  for (Operation &inner : block)
+    if (!isMemoryEffectFree(&inner) || inner.getNumRegions())
+      return op->emitOpError("expected a combiner of scalar operations "
+                             "without side effects, but got '")
+             << inner.getName() << "'";
+  return success();
+}
+
+LogicalResult ReduceOp::verify() {
+  if (getOperands().empty())
+    return emitOpError("expected at least one operand");
+  for (Type type : getOperands().getTypes())
+    if (failed(verifyComputes(*this, flashtile::tile::getElementType(type))))
+      return failure();
+  return success();
+}
+
+LogicalResult ReduceOp::verifyRegions() {
+  return verifyCombiner(*this, getCombiner(), getOperands().getTypes());
+}
+
+LogicalResult ScanOp::verify() {
+  if (getOperands().empty())
+    return emitOpError("expected at least one operand");
+  auto type = cast<RankedTensorType>(getOperands().front().getType());
+  int64_t axis = int32_t(getAxis());
+  if (axis < 0 || axis >= type.getRank())
+    return emitOpError("expected 'axis' between 0 and ")
+           << type.getRank() - 1 << ", but got " << axis;
+  if (getOperands().getTypes() != getResults().getTypes())
+    return emitOpError("expected results of the operands' types");
+  for (Type operand : getOperands().getTypes())
+    if (failed(verifyComputes(*this, flashtile::tile::getElementType(operand))))
+      return failure();
+  return success();
+}
+
+LogicalResult ScanOp::verifyRegions() {
+  return verifyCombiner(*this, getCombiner(), getOperands().getTypes());
+}

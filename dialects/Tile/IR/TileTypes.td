@@ -1,0 +1,122 @@
+//===----------------------------------------------------------------------===//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Types, type constraints and enumerations of the tile dialect.
+//===----------------------------------------------------------------------===//
+
+#ifndef FLASHTILE_DIALECTS_TILE_IR_TILETYPES_TD
+#define FLASHTILE_DIALECTS_TILE_IR_TILETYPES_TD
+
+include "TileDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinTypes.td"
+include "mlir/IR/EnumAttr.td"
+
+class Tile_Type<string name, string typeMnemonic>
+    : TypeDef<Tile_Dialect, name> {
+  let mnemonic = typeMnemonic;
+}
+
+def Tile_PtrType : Tile_Type<"Ptr", "ptr"> {
+  let summary = "pointer to one element in global memory";
+  let description = [{
+    `!tile.ptr<T>` points to an element of type `T` in memory that all programs
+    of a launch share. Arithmetic on it (`tile.addptr`) counts elements and is
+    64-bit.
+  }];
+  let parameters = (ins "::mlir::Type":$pointeeType);
+  let assemblyFormat = "`<` $pointeeType `>`";
+  let builders = [TypeBuilderWithInferredContext<
+      (ins "::mlir::Type":$pointeeType),
+      [{ return $_get(pointeeType.getContext(), pointeeType); }]>];
+  let genVerifyDecl = 1;
+}
+
+def Tile_BlockPtrType : Tile_Type<"BlockPtr", "block_ptr"> {
+  let summary = "tile-shaped window of a strided tensor in global memory";
+  let description = [{
+    `!tile.block_ptr<64x32xbf16>` is a window of 64 x 32 elements of type bf16.
+    The tensor's base, extents and strides and the window's offsets are run-time
+    values that `tile.make_block_ptr` binds.
+  }];
+  let parameters = (ins
+    ArrayRefParameter<"int64_t", "extents of the window, elements">:$shape,
+    "::mlir::Type":$elementType);
+  let hasCustomAssemblyFormat = 1;
+  let builders = [TypeBuilderWithInferredContext<
+      (ins "::llvm::ArrayRef<int64_t>":$shape, "::mlir::Type":$elementType),
+      [{ return $_get(elementType.getContext(), shape, elementType); }]>];
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Type of the tile that a load through this pointer gives.
+    ::mlir::RankedTensorType getTileType() const {
+      return ::mlir::RankedTensorType::get(getShape(), getElementType());
+    }
+    int64_t getRank() const { return getShape().size(); }
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Constraints
+//===----------------------------------------------------------------------===//
+
+def Tile_Float : AnyTypeOf<[F64, F32, F16, BF16, F8E4M3FN, F8E5M2],
+                           "f64, f32, f16, bf16, f8E4M3FN or f8E5M2">;
+// The narrow formats have storage and casts, not arithmetic.
+def Tile_ComputeFloat : AnyTypeOf<[F64, F32, F16, BF16], "f64, f32, f16 or bf16">;
+def Tile_Int : AnyTypeOf<[I1, I8, I16, I32, I64], "i1, i8, i16, i32 or i64">;
+def Tile_Number : AnyTypeOf<[Tile_Float, Tile_Int], "a number">;
+def Tile_Element : AnyTypeOf<[Tile_Number, Tile_PtrType], "a number or pointer">;
+
+class TileOf<list<Type> allowed, string elements>
+    : Type<And<[StaticShapeTensorOf<allowed>.predicate,
+        CPred<"::mlir::isa<::mlir::RankedTensorType>($_self)">]>,
+        "tile of " # elements # " elements", "::mlir::RankedTensorType">;
+
+def Tile_AnyTile : TileOf<[Tile_Element], "number or pointer">;
+def Tile_NumberTile : TileOf<[Tile_Number], "number">;
+def Tile_FloatTile : TileOf<[Tile_Float], "floating-point">;
+def Tile_ComputeFloatTile : TileOf<[Tile_ComputeFloat], "f64, f32, f16 or bf16">;
+def Tile_I1Tile : TileOf<[I1], "i1">;
+def Tile_PtrTile : TileOf<[Tile_PtrType], "pointer">;
+def Tile_IndexTile : TileOf<[I32, I64], "i32 or i64">;
+
+def Tile_ComputeFloatOrTile : AnyTypeOf<[Tile_ComputeFloat, Tile_ComputeFloatTile]>;
+def Tile_FloatOrTile : AnyTypeOf<[Tile_Float, Tile_FloatTile]>;
+def Tile_NumberOrTile : AnyTypeOf<[Tile_Number, Tile_NumberTile]>;
+def Tile_ElementOrTile : AnyTypeOf<[Tile_Element, Tile_AnyTile]>;
+def Tile_I1OrTile : AnyTypeOf<[I1, Tile_I1Tile]>;
+def Tile_PtrOrTile : AnyTypeOf<[Tile_PtrType, Tile_PtrTile]>;
+def Tile_IndexOrTile : AnyTypeOf<[I32, I64, Tile_IndexTile]>;
+def Tile_AnyPtr : AnyTypeOf<[Tile_PtrType, Tile_BlockPtrType, Tile_PtrTile],
+                            "pointer, block pointer or tile of pointers">;
+
+//===----------------------------------------------------------------------===//
+// Enumerations
+//===----------------------------------------------------------------------===//
+
+class Tile_I32Enum<string name, string summary, list<I32EnumAttrCase> cases>
+    : I32EnumAttr<name, summary, cases> {
+  let cppNamespace = "::flashtile::tile";
+  let genSpecializedAttr = 0;
+}
+
+def Tile_AxisEnum : Tile_I32Enum<"ProgramAxis", "axis of the launch grid", [
+  I32EnumAttrCase<"X", 0, "x">, I32EnumAttrCase<"Y", 1, "y">,
+  I32EnumAttrCase<"Z", 2, "z">]>;
+def Tile_AxisAttr : EnumAttr<Tile_Dialect, Tile_AxisEnum, "axis">;
+
+def Tile_PaddingEnum : Tile_I32Enum<"Padding", "value of elements out of bounds", [
+  I32EnumAttrCase<"Zero", 0, "zero">, I32EnumAttrCase<"NaN", 1, "nan">,
+  I32EnumAttrCase<"NegInf", 2, "neg_inf">]>;
+def Tile_PaddingAttr : EnumAttr<Tile_Dialect, Tile_PaddingEnum, "padding">;
+
+def Tile_InputPrecisionEnum : Tile_I32Enum<"InputPrecision",
+    "precision of the products of an f32 dot", [
+  I32EnumAttrCase<"IEEE", 0, "ieee">, I32EnumAttrCase<"TF32", 1, "tf32">,
+  I32EnumAttrCase<"TF32x3", 2, "tf32x3">]>;
+def Tile_InputPrecisionAttr
+    : EnumAttr<Tile_Dialect, Tile_InputPrecisionEnum, "input_precision">;
+
+#endif // FLASHTILE_DIALECTS_TILE_IR_TILETYPES_TD
