@@ -51,12 +51,14 @@ function(add_flashtile_dialect prefix mnemonic)
   mlir_tablegen(${prefix}Attributes.h.inc -gen-attrdef-decls -attrdefs-dialect=${mnemonic})
   mlir_tablegen(${prefix}Attributes.cpp.inc -gen-attrdef-defs -attrdefs-dialect=${mnemonic})
   add_public_tablegen_target(${prefix}OpsIncGen)
+  add_flashtile_doc(${prefix}Dialect ${prefix}Ops.td -gen-dialect-doc -dialect=${mnemonic})
 endfunction()
 
 function(add_flashtile_passes prefix)
   set(LLVM_TARGET_DEFINITIONS Passes.td)
   mlir_tablegen(Passes.h.inc -gen-pass-decls -name ${prefix})
   add_public_tablegen_target(${prefix}PassesIncGen)
+  add_flashtile_doc(${prefix}Passes Passes.td -gen-pass-doc)
 endfunction()
 
 # A command-line tool that links MLIR.
@@ -101,4 +103,39 @@ function(add_flashtile_unittest name)
     set(ARG_LABELS unit)
   endif()
   gtest_discover_tests(${name} PROPERTIES LABELS "${ARG_LABELS}" DISCOVERY_TIMEOUT 120)
+endfunction()
+
+# The lit tests below tests/<folder>, as one ctest `lit-<name>`: lit takes 0.2 s
+# to start, so one ctest for each file would cost minutes. ROUNDTRIP adds a
+# second, `lit-<name>-roundtrip`, in which every fa-opt also checks that what it
+# read survives printing and reading. tests/CMakeLists.txt has configured
+# lit.site.cfg.py.
+function(add_flashtile_lit_suite name folder)
+  cmake_parse_arguments(ARG "ROUNDTRIP" "" "LABELS" ${ARGN})
+  set(command ${LLVM_EXTERNAL_LIT} -sv --order=lexical ${PROJECT_BINARY_DIR}/tests/${folder})
+  add_test(NAME lit-${name} COMMAND ${command})
+  set_tests_properties(lit-${name} PROPERTIES LABELS "lit;${ARG_LABELS}")
+  if(ARG_ROUNDTRIP)
+    add_test(NAME lit-${name}-roundtrip COMMAND ${command})
+    set_tests_properties(lit-${name}-roundtrip PROPERTIES
+      LABELS "lit;${ARG_LABELS}" ENVIRONMENT FLASHTILE_CHECK_ROUNDTRIP=1)
+  endif()
+endfunction()
+
+# Reference pages from a .td file of the calling folder, as build/docs/<name>.md:
+# add_flashtile_doc(TileDialect TileOps.td -gen-dialect-doc -dialect=tile).
+# Target tile-doc writes all of them. (add_mlir_doc writes to /docs where
+# MLIR_BINARY_DIR is empty, and adds to a target that only LLVM's tree has.)
+function(add_flashtile_doc name td)
+  if(NOT TARGET tile-doc)
+    add_custom_target(tile-doc)
+  endif()
+  set(LLVM_TARGET_DEFINITIONS ${td})
+  mlir_tablegen(${name}.md ${ARGN})
+  set(page ${PROJECT_BINARY_DIR}/docs/${name}.md)
+  add_custom_command(OUTPUT ${page}
+    COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_CURRENT_BINARY_DIR}/${name}.md ${page}
+    DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/${name}.md)
+  add_custom_target(${name}Doc DEPENDS ${page})
+  add_dependencies(tile-doc ${name}Doc)
 endfunction()
