@@ -14,13 +14,12 @@
 #include <algorithm>
 
 namespace flashtile::reference {
-namespace {
 
-[[noreturn]] void fail(const std::string &message) {
+[[noreturn]] static void fail(const std::string &message) {
   throw Error(ErrorCode::InvalidArgument, message);
 }
 
-void checkOperand(const char *name, const Tensor &tensor) {
+static void checkOperand(const char *name, const Tensor &tensor) {
   if (!tensor.defined())
     fail(std::string("'") + name + "' is not defined");
   if (!isFloat(tensor.dtype()))
@@ -32,8 +31,8 @@ void checkOperand(const char *name, const Tensor &tensor) {
          toString(tensor.shape()));
 }
 
-void checkExtent(const char *name, int64_t got, const char *what,
-                 const char *otherName, int64_t wanted) {
+static void checkExtent(const char *name, int64_t got, const char *what,
+                        const char *otherName, int64_t wanted) {
   if (got != wanted)
     fail(std::string("'") + name + "' has " + what + " " + std::to_string(got) +
          ", but '" + otherName + "' has " + std::to_string(wanted));
@@ -41,7 +40,7 @@ void checkExtent(const char *name, int64_t got, const char *what,
 
 /// The leading dimensions in front of the heads must be equal, and query heads
 /// a multiple of key heads. Returns the size of a group.
-int64_t checkHeads(const Tensor &q, const Tensor &k, const Tensor &v) {
+static int64_t checkHeads(const Tensor &q, const Tensor &k, const Tensor &v) {
   const Shape &qs = q.shape(), &ks = k.shape(), &vs = v.shape();
   if (!std::equal(ks.begin(), ks.end() - 2, vs.begin(), vs.end() - 2))
     fail("'k' and 'v' must agree in all dimensions but the last two, but their "
@@ -68,8 +67,8 @@ int64_t checkHeads(const Tensor &q, const Tensor &k, const Tensor &v) {
 }
 
 /// Mask and bias broadcast as numpy's arrays do: aligned at the last dimension.
-void checkBroadcast(const char *name, const Tensor &tensor,
-                    const Shape &target) {
+static void checkBroadcast(const char *name, const Tensor &tensor,
+                           const Shape &target) {
   const Shape &shape = tensor.shape();
   bool fits = shape.size() <= target.size();
   for (size_t i = 0; fits && i < shape.size(); ++i) {
@@ -81,13 +80,11 @@ void checkBroadcast(const char *name, const Tensor &tensor,
          toString(target) + ", but its shape is " + toString(shape));
 }
 
-Shape scoreShape(const AttentionShape &shape) {
+static Shape scoreShape(const AttentionShape &shape) {
   Shape result = shape.lse;
   result.push_back(shape.seqK);
   return result;
 }
-
-} // namespace
 
 AttentionShape checkAttention(const Tensor &q, const Tensor &k, const Tensor &v,
                               const AttentionOptions &options) {

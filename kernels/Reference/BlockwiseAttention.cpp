@@ -17,9 +17,8 @@
 #include <algorithm>
 
 namespace flashtile::reference {
-namespace {
 
-std::vector<Tile> split(int64_t length, int64_t size) {
+static std::vector<Tile> split(int64_t length, int64_t size) {
   std::vector<Tile> tiles;
   for (int64_t begin = 0; begin < length; begin += size)
     tiles.push_back({begin, std::min(size, length - begin)});
@@ -28,14 +27,16 @@ std::vector<Tile> split(int64_t length, int64_t size) {
 
 /// The rows of `tile`, as something that can be read and assigned to.
 template <typename MatrixType>
-auto rowsOf(MatrixType &&matrix, Tile tile) {
+static auto rowsOf(MatrixType &&matrix, Tile tile) {
   return matrix.middleRows(tile.begin, tile.size);
 }
 
+// NOLINTBEGIN(readability-identifier-naming): the paper's capital letters.
+
 /// Algorithm 1.
 template <typename Real>
-AttentionResult forward(const AttentionProblem<Real> &problem,
-                        BlockSizes blocks) {
+static AttentionResult forward(const AttentionProblem<Real> &problem,
+                               BlockSizes blocks) {
   const HeadStack<Real> o(problem.shape.o);
   const auto lse = zeroColumns<Real>(problem.shape.lse);
 
@@ -71,7 +72,7 @@ AttentionResult forward(const AttentionProblem<Real> &problem,
 
 /// Algorithm 2.
 template <typename Real>
-AttentionGradients
+static AttentionGradients
 backward(const AttentionProblem<Real> &problem, BlockSizes blocks,
          const HeadStack<Real> &o, const HeadStack<Real> &lse,
          const HeadStack<Real> &dO, const HeadStack<Real> &dLse,
@@ -115,15 +116,15 @@ backward(const AttentionProblem<Real> &problem, BlockSizes blocks,
   return gradients.tensors();
 }
 
-void checkBlocks(BlockSizes blocks) {
+// NOLINTEND(readability-identifier-naming)
+
+static void checkBlocks(BlockSizes blocks) {
   if (blocks.rows <= 0 || blocks.keys <= 0)
     throw Error(ErrorCode::InvalidArgument,
                 "tile sizes must be positive, but they are " +
                     std::to_string(blocks.rows) + " rows and " +
                     std::to_string(blocks.keys) + " keys");
 }
-
-} // namespace
 
 AttentionResult blockwiseAttention(const Tensor &q, const Tensor &k,
                                    const Tensor &v,

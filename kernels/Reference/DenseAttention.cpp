@@ -15,10 +15,9 @@
 #include "kernels/Reference/AttentionProblem.h"
 
 namespace flashtile::reference {
-namespace {
 
 template <typename Real>
-AttentionResult forward(const AttentionProblem<Real> &problem) {
+static AttentionResult forward(const AttentionProblem<Real> &problem) {
   const HeadStack<Real> o(problem.shape.o);
   const auto lse = zeroColumns<Real>(problem.shape.lse);
 
@@ -34,7 +33,7 @@ AttentionResult forward(const AttentionProblem<Real> &problem) {
 }
 
 template <typename Real>
-AttentionGradients
+static AttentionGradients
 backward(const AttentionProblem<Real> &problem, const HeadStack<Real> &dO,
          const HeadStack<Real> &dLse, const GradientStacks<Real> &gradients) {
   const auto &[dq, dk, dv] = gradients;
@@ -63,8 +62,6 @@ backward(const AttentionProblem<Real> &problem, const HeadStack<Real> &dO,
   }
   return gradients.tensors();
 }
-
-} // namespace
 
 AttentionResult denseAttention(const Tensor &q, const Tensor &k,
                                const Tensor &v,

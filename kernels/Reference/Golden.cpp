@@ -23,17 +23,16 @@
 #include <utility>
 
 namespace flashtile::reference {
-namespace {
 
 using Json = nlohmann::json;
 
-[[noreturn]] void fail(const std::string &message) {
+[[noreturn]] static void fail(const std::string &message) {
   throw Error(ErrorCode::InvalidArgument, message);
 }
 
 /// Parses a file. nlohmann_json keeps the last of two equal keys; a manifest
 /// that says two things is refused instead.
-Json parseFile(const std::filesystem::path &file) {
+static Json parseFile(const std::filesystem::path &file) {
   std::ifstream stream(file);
   if (!stream)
     throw Error(ErrorCode::NotFound, file.string() + ": cannot open the file");
@@ -56,6 +55,8 @@ Json parseFile(const std::filesystem::path &file) {
     fail(file.string() + ": not valid JSON: " + error.what());
   }
 }
+
+namespace {
 
 /// The entry of one case, read key by key.
 class CaseReader {
@@ -137,8 +138,10 @@ private:
   std::string where;
 };
 
-GoldenCase readCase(const Json &object, const std::string &where,
-                    const std::filesystem::path &directory) {
+} // namespace
+
+static GoldenCase readCase(const Json &object, const std::string &where,
+                           const std::filesystem::path &directory) {
   CaseReader reader(object, where);
   GoldenCase result;
   result.directory = directory;
@@ -175,8 +178,8 @@ GoldenCase readCase(const Json &object, const std::string &where,
 }
 
 /// Loads one array of a case, as `dtype` or as it is stored.
-Tensor loadArray(const GoldenCase &goldenCase, const char *suffix,
-                 const Shape &wanted, std::optional<DType> dtype = {}) {
+static Tensor loadArray(const GoldenCase &goldenCase, const char *suffix,
+                        const Shape &wanted, std::optional<DType> dtype = {}) {
   const std::filesystem::path file =
       goldenCase.directory / (goldenCase.name + "." + suffix + ".npy");
   NpyReadOptions options;
@@ -190,8 +193,6 @@ Tensor loadArray(const GoldenCase &goldenCase, const char *suffix,
          toString(tensor.shape()));
   return tensor;
 }
-
-} // namespace
 
 AttentionOptions GoldenCase::options() const {
   AttentionOptions result;

@@ -18,24 +18,23 @@
 #include <limits>
 
 namespace flashtile::reference {
-namespace {
 
 using Values = std::vector<double>;
 
-std::string numberText(double value) {
+static std::string numberText(double value) {
   char text[32];
   std::snprintf(text, sizeof(text), "%.4g", value);
   return text;
 }
 
 /// Enough digits to tell any two doubles apart.
-std::string exactText(double value) {
+static std::string exactText(double value) {
   char text[40];
   std::snprintf(text, sizeof(text), "%.17g", value);
   return text;
 }
 
-void checkFloats(const char *name, const Tensor &tensor) {
+static void checkFloats(const char *name, const Tensor &tensor) {
   if (!tensor.defined())
     throw Error(ErrorCode::InvalidArgument,
                 std::string("'") + name + "' is not defined");
@@ -46,8 +45,8 @@ void checkFloats(const char *name, const Tensor &tensor) {
                     toString(tensor.dtype()));
 }
 
-void checkSameShape(const char *name, const Tensor &tensor,
-                    const Tensor &expected) {
+static void checkSameShape(const char *name, const Tensor &tensor,
+                           const Tensor &expected) {
   checkFloats(name, tensor);
   checkFloats("expected", expected);
   if (tensor.shape() != expected.shape())
@@ -58,7 +57,7 @@ void checkSameShape(const char *name, const Tensor &tensor,
 }
 
 /// The index of element `position` in row-major order.
-Shape unravelIndex(int64_t position, const Shape &shape) {
+static Shape unravelIndex(int64_t position, const Shape &shape) {
   Shape index(shape.size());
   for (size_t i = shape.size(); i-- > 0;) {
     index[i] = position % shape[i];
@@ -68,7 +67,7 @@ Shape unravelIndex(int64_t position, const Shape &shape) {
 }
 
 /// Elements per head.
-int64_t headSize(const Shape &shape, int64_t headRank) {
+static int64_t headSize(const Shape &shape, int64_t headRank) {
   if (headRank < 0 || headRank > static_cast<int64_t>(shape.size()))
     throw Error(ErrorCode::InvalidArgument,
                 "a head of " + std::to_string(headRank) +
@@ -81,13 +80,15 @@ int64_t headSize(const Shape &shape, int64_t headRank) {
 }
 
 /// NaN or infinity on one side that the other does not have.
-bool isOutOfPlace(double actual, double expected) {
+static bool isOutOfPlace(double actual, double expected) {
   if (std::isfinite(actual) && std::isfinite(expected))
     return false;
   if (std::isnan(actual) && std::isnan(expected))
     return false;
   return !(actual == expected);
 }
+
+namespace {
 
 struct Difference {
   double error = 0;
@@ -98,9 +99,11 @@ struct Difference {
   double magnitude = 0;      ///< the largest finite |expected|
 };
 
+} // namespace
+
 /// Compares elements [begin, end).
-Difference compare(const Values &actual, const Values &expected, int64_t begin,
-                   int64_t end) {
+static Difference compare(const Values &actual, const Values &expected,
+                          int64_t begin, int64_t end) {
   Difference result;
   for (int64_t i = begin; i < end; ++i)
     if (std::isfinite(expected[i]))
@@ -132,6 +135,8 @@ Difference compare(const Values &actual, const Values &expected, int64_t begin,
     result.error = std::numeric_limits<double>::infinity();
   return result;
 }
+
+namespace {
 
 /// The state that the checks of judge() share.
 class Comparison {
@@ -217,13 +222,13 @@ private:
   const Values actual, expected, plain;
 };
 
-Verdict wrongShape(const Tensor &actual, const Tensor &expected) {
+} // namespace
+
+static Verdict wrongShape(const Tensor &actual, const Tensor &expected) {
   return {false, std::numeric_limits<double>::infinity(), 0,
           "the shape is " + toString(actual.shape()) + " where " +
               toString(expected.shape()) + " is expected"};
 }
-
-} // namespace
 
 double relativeError(const Tensor &actual, const Tensor &expected) {
   checkSameShape("actual", actual, expected);

@@ -15,9 +15,8 @@
 #include "kernels/Reference/AttentionProblem.h"
 
 namespace flashtile::reference {
-namespace {
 
-Matrix<float> roundTo(DType type, const Matrix<float> &values) {
+static Matrix<float> roundTo(DType type, const Matrix<float> &values) {
   return dispatchDType(type, [&](auto tag) -> Matrix<float> {
     using T = typename decltype(tag)::Type;
     return values.unaryExpr(
@@ -26,11 +25,11 @@ Matrix<float> roundTo(DType type, const Matrix<float> &values) {
 }
 
 /// A checked operand as values of `type`, widened to f32.
-Tensor roundTo(DType type, const Tensor &tensor) {
+static Tensor roundTo(DType type, const Tensor &tensor) {
   return tensor.to(type).to(DType::F32);
 }
 
-void checkType(DType type) {
+static void checkType(DType type) {
   if (!isFloat(type) || type == DType::F64)
     throw Error(ErrorCode::InvalidArgument,
                 "expected a float type of at most 32 bits for the plain "
@@ -38,15 +37,13 @@ void checkType(DType type) {
                     toString(type));
 }
 
-AttentionProblem<float> roundedProblem(const Tensor &q, const Tensor &k,
-                                       const Tensor &v, DType type,
-                                       const AttentionOptions &options) {
+static AttentionProblem<float> roundedProblem(const Tensor &q, const Tensor &k,
+                                              const Tensor &v, DType type,
+                                              const AttentionOptions &options) {
   checkType(type);
   checkAttention(q, k, v, options);
   return {roundTo(type, q), roundTo(type, k), roundTo(type, v), options};
 }
-
-} // namespace
 
 AttentionResult plainAttention(const Tensor &q, const Tensor &k,
                                const Tensor &v, DType type,
