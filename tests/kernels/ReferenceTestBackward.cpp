@@ -16,23 +16,25 @@
 #include <cmath>
 
 namespace flashtile::reference {
-namespace {
 
 using ::testing::HasSubstr;
 
-AttentionGradients blockwise(const Operands &x, const AttentionOptions &options,
-                             BlockSizes blocks, const Tensor &dLse = {}) {
+static AttentionGradients blockwise(const Operands &x,
+                                    const AttentionOptions &options,
+                                    BlockSizes blocks,
+                                    const Tensor &dLse = {}) {
   return blockwiseAttentionBackward(
       x.q, x.k, x.v, blockwiseAttention(x.q, x.k, x.v, options, blocks), x.dO,
       options, blocks, dLse);
 }
 
-AttentionGradients dense(const Operands &x, const AttentionOptions &options,
-                         const Tensor &dLse = {}) {
+static AttentionGradients dense(const Operands &x,
+                                const AttentionOptions &options,
+                                const Tensor &dLse = {}) {
   return denseAttentionBackward(x.q, x.k, x.v, x.dO, options, dLse);
 }
 
-double dotProduct(const Tensor &a, const Tensor &b) {
+static double dotProduct(const Tensor &a, const Tensor &b) {
   const std::vector<double> x = a.toVector<double>(), y = b.toVector<double>();
   double sum = 0;
   for (size_t i = 0; i < x.size(); ++i)
@@ -43,8 +45,9 @@ double dotProduct(const Tensor &a, const Tensor &b) {
 
 /// Central differences of sum(o * dO) + sum(lse * dLse) by `operand`, which is
 /// one of the operands of `x`.
-Tensor finiteDifferences(const Operands &x, const Tensor &operand,
-                         const AttentionOptions &options, const Tensor &dLse) {
+static Tensor finiteDifferences(const Operands &x, const Tensor &operand,
+                                const AttentionOptions &options,
+                                const Tensor &dLse) {
   constexpr double step = 1e-5;
   auto loss = [&] {
     const AttentionResult result = denseAttention(x.q, x.k, x.v, options);
@@ -64,8 +67,8 @@ Tensor finiteDifferences(const Operands &x, const Tensor &operand,
   return gradient;
 }
 
-void checkFiniteDifferences(const Operands &x,
-                            const AttentionOptions &options) {
+static void checkFiniteDifferences(const Operands &x,
+                                   const AttentionOptions &options) {
   Shape rows = x.q.shape();
   rows.pop_back();
   const Tensor dLse = Tensor::randn(rows, DType::F64, 99);
@@ -78,6 +81,8 @@ void checkFiniteDifferences(const Operands &x,
       isClose(gradients.dv, finiteDifferences(x, x.v, options, dLse), 1e-8));
   expectClose(blockwise(x, options, {3, 2}, dLse), gradients, 1e-12);
 }
+
+namespace {
 
 TEST(ReferenceBackward, MatchesFiniteDifferences) {
   AttentionOptions options;

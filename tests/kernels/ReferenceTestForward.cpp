@@ -16,15 +16,16 @@
 #include <cmath>
 
 namespace flashtile::reference {
-namespace {
 
 using ::testing::HasSubstr;
 
-AttentionOptions causal(bool value = true) {
+static AttentionOptions causal(bool value = true) {
   AttentionOptions options;
   options.causal = value;
   return options;
 }
+
+namespace {
 
 /// Both references, by name, for what must hold of either.
 struct Implementation {

@@ -15,14 +15,15 @@
 #include <cmath>
 
 namespace flashtile::reference {
-namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Tensor vector(const std::vector<double> &values) {
+static Tensor vector(const std::vector<double> &values) {
   return Tensor::fromData(values, {static_cast<int64_t>(values.size())});
 }
+
+namespace {
 
 /// An attention result, the truth, and the yardstick for it.
 class JudgeAttention : public ::testing::Test {

@@ -32,6 +32,8 @@ CASES = [
     ("negative_scale_f32", "float32", 1, 1, 1, 13, 13, 16, True, {"scale": -0.25}),
     ("zero_scale_f16", "float16", 1, 1, 1, 9, 9, 16, True, {"scale": 0.0}),
     ("large_logits_bf16", "bfloat16", 1, 1, 1, 24, 24, 32, True, {"spread": 8.0}),
+    # Keys and values of a large mean: dq is a small difference of large terms.
+    ("offset_mean_bf16", "bfloat16", 1, 1, 1, 32, 32, 16, False, {"k_mean": 3.0, "v_mean": 5.0}),
 ]
 
 
@@ -87,8 +89,8 @@ def main():
         normal = lambda h, length: generator.standard_normal((b, h, length, d))
         arrays = {
             "q": round_to(spread * normal(hq, n), dtype),
-            "k": round_to(normal(hkv, m), dtype),
-            "v": round_to(normal(hkv, m), dtype),
+            "k": round_to(normal(hkv, m) + extra.get("k_mean", 0), dtype),
+            "v": round_to(normal(hkv, m) + extra.get("v_mean", 0), dtype),
             "do": round_to(normal(hq, n), dtype),
         }
         arrays.update(attention(*arrays.values(), scale, causal, alignment))
