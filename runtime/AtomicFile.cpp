@@ -28,6 +28,8 @@ void AtomicFile::fail(const char *action, int errorNumber) const {
 }
 
 AtomicFile::AtomicFile(const std::string &path) : path(path), target(path) {
+  if (path.empty())
+    fail("write", ENOENT);
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (fs::exists(status)) {

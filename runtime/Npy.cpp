@@ -261,7 +261,8 @@ void flashtile::writeNpy(const std::string &path, const Tensor &tensor,
   if (stored.shape().size() > maxRank)
     throw Error(ErrorCode::InvalidArgument,
                 "cannot write '" + path + "': a .npy file has at most " +
-                    std::to_string(maxRank) + " dimensions, but the tensor " +
+                    std::to_string(maxRank) +
+                    " dimensions, but the tensor has " +
                     std::to_string(stored.rank()));
 
   NpyHeader header;

@@ -1,0 +1,98 @@
+//===- EnvOptionsTest.cpp - The environment variables ---------------------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/EnvOptions.h"
+
+#include "runtime/ThreadPool.h"
+#include "tests/runtime/ExpectError.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+using namespace flashtile;
+
+namespace {
+
+class EnvOptionsTest : public testing::Test {
+protected:
+  void SetUp() override { clear(); }
+  void TearDown() override { clear(); }
+  static void clear() {
+    for (const EnvOptionInfo &option : envOptionTable())
+      unsetenv(option.name);
+  }
+};
+
+} // namespace
+
+TEST_F(EnvOptionsTest, UnsetOrEmptyMeansTheDefault) {
+  setenv("FLASHTILE_NUM_THREADS", "", 1);
+  setenv("FLASHTILE_TIMING", "", 1);
+  const EnvOptions options = EnvOptions::read();
+  EXPECT_EQ(options.numThreads, 0u);
+  EXPECT_FALSE(options.timing);
+  EXPECT_EQ(options.dumpDir, "");
+  EXPECT_EQ(options.cacheDir, "");
+}
+
+TEST_F(EnvOptionsTest, ReadsValues) {
+  setenv("FLASHTILE_NUM_THREADS", "3", 1);
+  setenv("FLASHTILE_DUMP_DIR", "/tmp/a b", 1);
+  setenv("FLASHTILE_CACHE_DIR", "cache", 1);
+  setenv("FLASHTILE_TIMING", "on", 1);
+  const EnvOptions options = EnvOptions::read();
+  EXPECT_EQ(options.numThreads, 3u);
+  EXPECT_EQ(options.dumpDir, "/tmp/a b");
+  EXPECT_EQ(options.cacheDir, "cache");
+  EXPECT_TRUE(options.timing);
+  EXPECT_EQ(ThreadPool::defaultWorkerCount(), 3u);
+}
+
+TEST_F(EnvOptionsTest, BadCountNamesVariableValueAndRange) {
+  for (const char *value :
+       {"-1", "4097", "two", "2x", " 2", "1e3", "99999999999999999999"}) {
+    setenv("FLASHTILE_NUM_THREADS", value, 1);
+    EXPECT_ERROR(InvalidArgument,
+                 "FLASHTILE_NUM_THREADS to be an integer from 0 to 4096, but "
+                 "got '" +
+                     std::string(value) + "'",
+                 EnvOptions::read());
+  }
+}
+
+TEST_F(EnvOptionsTest, BadSwitchNamesWhatIsAllowed) {
+  setenv("FLASHTILE_TIMING", "2", 1);
+  EXPECT_ERROR(InvalidArgument, "FLASHTILE_TIMING to be 1, on,",
+               EnvOptions::read());
+  for (const char *value : {"0", "off", "false", "no"}) {
+    setenv("FLASHTILE_TIMING", value, 1);
+    EXPECT_FALSE(EnvOptions::read().timing) << value;
+  }
+}
+
+TEST_F(EnvOptionsTest, TableIsSortedAndDocumented) {
+  const auto &table = envOptionTable();
+  EXPECT_TRUE(std::is_sorted(table.begin(), table.end(), [](auto &a, auto &b) {
+    return std::strcmp(a.name, b.name) < 0;
+  }));
+  for (const EnvOptionInfo &option : table) {
+    EXPECT_EQ(std::string(option.name).rfind("FLASHTILE_", 0), 0u);
+    EXPECT_EQ(std::string(option.doc).back(), '.') << option.name;
+  }
+}
+
+TEST_F(EnvOptionsTest, CacheKeyHoldsWhatChangesCode) {
+  const auto &table = envOptionTable();
+  const auto lines =
+      std::count_if(table.begin(), table.end(),
+                    [](auto &option) { return option.isInCacheKey; });
+  const std::string key = EnvOptions::read().cacheKey();
+  EXPECT_EQ(std::count(key.begin(), key.end(), '\n'), lines);
+  setenv("FLASHTILE_NUM_THREADS", "5", 1);
+  EXPECT_EQ(EnvOptions::read().cacheKey(), key);
+}
