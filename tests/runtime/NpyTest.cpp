@@ -313,8 +313,9 @@ TEST_F(NpyTest, MutatedFilesReadOrThrow) {
       file(dictionary("<f4", "(2, 3)"), bytes<float>({1, 2, 3, 4, 5, 6})),
       file(dictionary("|b1", "(4,)", "True"), std::string(4, '\2'), 2),
       file(dictionary("<u2", "()"), bytes<uint16_t>({0x3F80}), 3)};
-  const std::string alphabet("'\"{}()[],:0123456789L-<>|=fiubTrue \n\0\xFF",
-                             40);
+  static constexpr char symbols[] =
+      "'\"{}()[],:0123456789L-<>|=fiubTrue \n\xFF"; // and the final \0
+  const std::string alphabet(symbols, sizeof(symbols));
   std::mt19937 random(1);
   const auto below = [&](size_t n) { return random() % n; };
   int successes = 0, refusals = 0;
