@@ -27,17 +27,18 @@
 #include <thread>
 #include <vector>
 
+#include <pthread.h>
 #include <sched.h>
-#include <unistd.h>
 
 using namespace flashtile;
 
 /// Whether the calling thread is inside of a body.
 static thread_local bool isInsideLoop = false;
 
-/// How long an idle thread polls before it sleeps. Waking a sleeping thread
-/// takes about 50 us of latency on Linux; kernels that follow each other
-/// closely should not pay it, and an idle process should not burn CPU.
+/// How long an idle thread polls before it sleeps: longer than the host takes
+/// from the end of one kernel to the start of the next, so that a sequence of
+/// kernels does not wake its threads each time, and too short to matter once
+/// the process idles.
 static constexpr std::chrono::microseconds spinTime(30);
 
 static void pauseCpu() {
@@ -59,6 +60,21 @@ static void spinUntil(Predicate isDone) {
       pauseCpu();
     }
   } while (std::chrono::steady_clock::now() < end);
+}
+
+/// How many forks lie between the first process and this one. A pool that was
+/// created with another number has no threads here, and its mutex may have been
+/// held, for good, by one of them.
+static std::atomic<unsigned> forkCount{0};
+
+static unsigned watchForks() {
+  static const int failure =
+      pthread_atfork(nullptr, nullptr, [] { forkCount.fetch_add(1); });
+  if (failure)
+    throw Error(ErrorCode::OutOfMemory,
+                "cannot register a fork handler: " +
+                    std::generic_category().message(failure));
+  return forkCount.load(std::memory_order_relaxed);
 }
 
 struct ThreadPool::Loop {
@@ -106,15 +122,18 @@ void ThreadPool::Loop::work(unsigned worker) {
 }
 
 struct ThreadPool::State {
-  explicit State(unsigned workers) : workers(workers), creator(getpid()) {}
+  explicit State(unsigned workers) : workers(workers), forks(watchForks()) {}
 
   void runWorker(unsigned worker);
   Loop *findLoop() const;
   void stop();
   bool isWorker(std::thread::id id) const;
+  bool isInherited() const {
+    return forks != forkCount.load(std::memory_order_relaxed);
+  }
 
   const unsigned workers;
-  const pid_t creator;
+  const unsigned forks; ///< forkCount at the creation
   std::mutex mutex;
   std::condition_variable wake; ///< a loop came, or the end
   std::condition_variable left; ///< a worker left a loop
@@ -197,7 +216,7 @@ ThreadPool::~ThreadPool() {
   // In a forked child there is nobody to join, and a body that calls exit()
   // runs this on a worker, which cannot join itself. The process ends in both
   // cases; what is left of the pool ends with it.
-  if (getpid() != state->creator || state->isWorker(std::this_thread::get_id()))
+  if (state->isInherited() || state->isWorker(std::this_thread::get_id()))
     static_cast<void>(state.release());
   else
     state->stop();
@@ -230,7 +249,8 @@ void ThreadPool::run(int64_t count, BodyFunction function, const void *target) {
     throw Error(ErrorCode::InvalidArgument,
                 "expected a loop of 0 or more indices, but got " +
                     std::to_string(count));
-  if (count <= 1 || state->workers == 1 || isInsideLoop) {
+  if (count <= 1 || state->workers == 1 || isInsideLoop ||
+      state->isInherited()) {
     for (int64_t i = 0; i < count; ++i)
       function(target, i, 0);
     return;

@@ -8,9 +8,9 @@
 // loop alone, so a loop never waits for a thread to become free: any number of
 // threads may call at once, and a pool of one starts no thread at all.
 //
-// Fork safety: a forked child has none of the workers. Its loops still finish,
-// on the calling thread, provided that no thread was in parallelFor during the
-// fork; the pool may be destroyed there. Create a new pool for more threads.
+// Fork safety: a forked child has none of the workers of a pool that it
+// inherits, so it runs the loops of that pool on the calling thread, whatever
+// the other threads were doing during the fork. A new pool has threads again.
 //
 //===----------------------------------------------------------------------===//
 
