@@ -1,4 +1,5 @@
-//===- TileDialect.cpp - Dialect registration and types ---------------------- ===//
+//===- TileDialect.cpp - Dialect registration and types ----------------------
+//===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -52,6 +53,32 @@ Operation *TileDialect::materializeConstant(OpBuilder &builder, Attribute value,
   return arith::ConstantOp::materialize(builder, value, type, loc);
 }
 
+bool flashtile::tile::isPermutation(ArrayRef<int32_t> order, int64_t rank) {
+  SmallVector<bool> seen(rank, false);
+  for (int32_t dim : order) {
+    if (dim < 0 || dim >= rank || seen[dim])
+      return false;
+    seen[dim] = true;
+  }
+  return int64_t(order.size()) == rank;
+}
+
+LogicalResult flashtile::tile::verifyResultTypes(Operation *op,
+                                                 TypeRange expected) {
+  if (op->getNumResults() != expected.size())
+    return op->emitOpError("expected ")
+           << expected.size() << " results, but got " << op->getNumResults();
+  for (auto [index, type] : llvm::enumerate(expected))
+    if (op->getResult(index).getType() != type) {
+      InFlightDiagnostic diagnostic = op->emitOpError("expected result ");
+      if (expected.size() > 1)
+        diagnostic << index << " ";
+      return diagnostic << "of type " << type << ", but got "
+                        << op->getResult(index).getType();
+    }
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//
@@ -74,6 +101,21 @@ static LogicalResult verifyElement(function_ref<InFlightDiagnostic()> emitError,
                      << type;
 }
 
+// By hand: the generated parser adds a second error that names C++ classes.
+Type PtrType::parse(AsmParser &parser) {
+  Type pointeeType;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() || parser.parseType(pointeeType) ||
+      parser.parseGreater())
+    return {};
+  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
+                    pointeeType);
+}
+
+void PtrType::print(AsmPrinter &printer) const {
+  printer << "<" << getPointeeType() << ">";
+}
+
 LogicalResult PtrType::verify(function_ref<InFlightDiagnostic()> emitError,
                               Type pointeeType) {
   return verifyElement(emitError, pointeeType);
@@ -91,7 +133,8 @@ LogicalResult BlockPtrType::verify(function_ref<InFlightDiagnostic()> emitError,
     if (extent > TileDialect::kMaxTileElements ||
         (elements *= extent) > TileDialect::kMaxTileElements)
       return emitError() << "expected a block of at most "
-                         << TileDialect::kMaxTileElements << " elements";
+                         << TileDialect::kMaxTileElements
+                         << " elements, but got extents [" << shape << "]";
   }
   return verifyElement(emitError, elementType);
 }
@@ -104,8 +147,8 @@ Type BlockPtrType::parse(AsmParser &parser) {
       parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
       parser.parseType(elementType) || parser.parseGreater())
     return {};
-  return getChecked([&] { return parser.emitError(loc); },
-                    parser.getContext(), shape, elementType);
+  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
+                    shape, elementType);
 }
 
 void BlockPtrType::print(AsmPrinter &printer) const {

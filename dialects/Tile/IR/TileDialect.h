@@ -1,4 +1,5 @@
-//===- TileDialect.h - The tile dialect --------------------------------------===//
+//===- TileDialect.h - The tile dialect
+//--------------------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -50,6 +51,13 @@ inline mlir::Type withElementType(mlir::Type type, mlir::Type element) {
   auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type);
   return tensor ? mlir::Type(tensor.clone(element)) : element;
 }
+
+/// Whether `order` lists each of the dimensions 0 to rank - 1 once.
+bool isPermutation(llvm::ArrayRef<int32_t> order, int64_t rank);
+
+/// Reports where the result types of `op` are not `expected`.
+llvm::LogicalResult verifyResultTypes(mlir::Operation *op,
+                                      mlir::TypeRange expected);
 
 } // namespace flashtile::tile
 

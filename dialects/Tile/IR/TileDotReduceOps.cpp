@@ -1,4 +1,5 @@
-//===- TileDotReduceOps.cpp - Dots, reductions and scans ------------------ ===//
+//===- TileDotReduceOps.cpp - Dots, reductions and scans ------------------
+//===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -24,7 +25,8 @@ LogicalResult DotOp::verify() {
   auto a = cast<RankedTensorType>(getA().getType());
   auto b = cast<RankedTensorType>(getB().getType());
   auto c = cast<RankedTensorType>(getC().getType());
-  for (auto [name, type] : {std::pair("a", a), std::pair("b", b), std::pair("c", c)})
+  for (auto [name, type] :
+       {std::pair("a", a), std::pair("b", b), std::pair("c", c)})
     if (type.getRank() != 2)
       return emitOpError("expected '")
              << name << "' to have rank 2, but got " << type;
@@ -64,16 +66,22 @@ LogicalResult DotOp::verify() {
 // Reductions along an axis
 //===----------------------------------------------------------------------===//
 
+using EmitError = function_ref<InFlightDiagnostic()>;
+
 /// `type` without dimension `axis`; the element type for rank 1.
-static LogicalResult dropAxis(std::optional<Location> location, Type type,
-                              int64_t axis, SmallVectorImpl<Type> &inferred) {
+static LogicalResult dropAxis(EmitError emitError, Type type, int64_t axis,
+                              SmallVectorImpl<Type> &inferred) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
-    return emitOptionalError(location, "expected a tile to reduce, but got ",
-                             type);
+    return emitError() << "expected a tile to reduce, but got " << type;
   if (axis < 0 || axis >= tensor.getRank())
-    return emitOptionalError(location, "expected 'axis' between 0 and ",
-                             tensor.getRank() - 1, ", but got ", axis);
+    return emitError() << "expected 'axis' between 0 and "
+                       << tensor.getRank() - 1 << ", but got " << axis;
+  // The fp8 formats have storage and casts, but no arithmetic.
+  if (isFp8(tensor.getElementType()))
+    return emitError() << "expected elements that compute, but got "
+                       << tensor.getElementType()
+                       << "; cast to a wider float first";
   if (tensor.getRank() == 1) {
     inferred.push_back(tensor.getElementType());
     return success();
@@ -84,57 +92,53 @@ static LogicalResult dropAxis(std::optional<Location> location, Type type,
   return success();
 }
 
-#define FLASHTILE_AXIS_REDUCE(OP)                                              \
-  LogicalResult OP::inferReturnTypes(                                          \
-      MLIRContext *, std::optional<Location> location, ValueRange operands,    \
-      DictionaryAttr attributes, OpaqueProperties properties,                  \
-      RegionRange regions, SmallVectorImpl<Type> &inferred) {                  \
-    Adaptor adaptor(operands, attributes, properties, regions);                \
-    return dropAxis(location, adaptor.getOperand().getType(),                  \
-                    int32_t(adaptor.getAxis()), inferred);                     \
-  }
-FLASHTILE_AXIS_REDUCE(MaxOp)
-FLASHTILE_AXIS_REDUCE(MinOp)
-FLASHTILE_AXIS_REDUCE(SumOp)
-#undef FLASHTILE_AXIS_REDUCE
-
-/// The fp8 formats have storage and casts, but no arithmetic.
-static LogicalResult verifyComputes(Operation *op, Type element) {
-  if (isFp8(element))
-    return op->emitOpError("expected elements that compute, but got ")
-           << element << "; cast to a wider float first";
-  return success();
+LogicalResult MaxOp::inferTypes(Adaptor adaptor, EmitError emitError,
+                                SmallVectorImpl<Type> &inferred) {
+  return dropAxis(emitError, adaptor.getOperand().getType(),
+                  int32_t(adaptor.getAxis()), inferred);
 }
 
-LogicalResult MaxOp::verify() {
-  return verifyComputes(*this, getOperand().getType().getElementType());
+LogicalResult MinOp::inferTypes(Adaptor adaptor, EmitError emitError,
+                                SmallVectorImpl<Type> &inferred) {
+  return dropAxis(emitError, adaptor.getOperand().getType(),
+                  int32_t(adaptor.getAxis()), inferred);
 }
 
-LogicalResult MinOp::verify() {
-  return verifyComputes(*this, getOperand().getType().getElementType());
-}
-
-LogicalResult SumOp::verify() {
-  Type element = getOperand().getType().getElementType();
-  if (element.isInteger(1))
-    return emitOpError("expected elements that add, but got i1; extend to a "
-                       "wider integer first");
-  return verifyComputes(*this, element);
+LogicalResult SumOp::inferTypes(Adaptor adaptor, EmitError emitError,
+                                SmallVectorImpl<Type> &inferred) {
+  Type type = adaptor.getOperand().getType();
+  if (getElementType(type).isInteger(1))
+    return emitError() << "expected elements that add, but got i1; extend to a "
+                          "wider integer first";
+  return dropAxis(emitError, type, int32_t(adaptor.getAxis()), inferred);
 }
 
 //===----------------------------------------------------------------------===//
 // ReduceOp, ScanOp
 //===----------------------------------------------------------------------===//
 
-LogicalResult ReduceOp::inferReturnTypes(
-    MLIRContext *context, std::optional<Location> location, ValueRange operands,
-    DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
-    SmallVectorImpl<Type> &inferred) {
-  Adaptor adaptor(operands, attributes, properties, regions);
-  for (Type type : operands.getTypes())
-    if (failed(dropAxis(location, type, int32_t(adaptor.getAxis()), inferred)))
+/// Types of the results of a reduction of `operands`, which have one shape.
+static LogicalResult dropAxisOfAll(EmitError emitError, TypeRange operands,
+                                   int64_t axis,
+                                   SmallVectorImpl<Type> &inferred) {
+  if (operands.empty())
+    return emitError() << "expected one operand or more, but got none";
+  for (auto [index, type] : llvm::enumerate(operands)) {
+    if (failed(dropAxis(emitError, type, axis, inferred)))
       return failure();
+    if (cast<RankedTensorType>(type).getShape() !=
+        cast<RankedTensorType>(operands.front()).getShape())
+      return emitError() << "expected operands of one shape, but operand 0 is "
+                         << operands.front() << " and operand " << index
+                         << " is " << type;
+  }
   return success();
+}
+
+LogicalResult ReduceOp::inferTypes(Adaptor adaptor, EmitError emitError,
+                                   SmallVectorImpl<Type> &inferred) {
+  return dropAxisOfAll(emitError, adaptor.getOperands().getTypes(),
+                       int32_t(adaptor.getAxis()), inferred);
 }
 
 /// Checks that `combiner` takes two of each operand's element and yields one.
@@ -152,34 +156,32 @@ static LogicalResult verifyCombiner(Operation *op, Region &combiner,
              << index << " of type " << element << ", but got "
              << argument.getType();
   }
-  auto yield = dyn_cast_or_null<YieldOp>(
-      block.empty() ? nullptr : &block.back());
+  auto yield =
+      dyn_cast_or_null<YieldOp>(block.empty() ? nullptr : &block.back());
   if (!yield)
     return op->emitOpError("expected the combiner to end with 'tile.yield'");
   if (yield.getNumOperands() != count)
-    return op->emitOpError("expected the combiner to yield ")
+    return yield.emitOpError("expected ")
            << count << " values, but got " << yield.getNumOperands();
   for (auto [index, value] : llvm::enumerate(yield.getValues())) {
     Type element = getElementType(operands[index]);
     if (value.getType() != element)
-      return op->emitOpError("expected yielded value ")
+      return yield.emitOpError("expected value ")
              << index << " of type " << element << ", but got "
              << value.getType();
   }
-  for (Operation &inner : block)
+  for (Operation &inner : block) {
     if (!isMemoryEffectFree(&inner) || inner.getNumRegions())
-      return op->emitOpError("expected a combiner of scalar operations "
-                             "without side effects, but got '")
-             << inner.getName() << "'";
-  return success();
-}
-
-LogicalResult ReduceOp::verify() {
-  if (getOperands().empty())
-    return emitOpError("expected at least one operand");
-  for (Type type : getOperands().getTypes())
-    if (failed(verifyComputes(*this, flashtile::tile::getElementType(type))))
-      return failure();
+      return inner.emitOpError("expected operations without side effects and "
+                               "regions in the combiner of '")
+             << op->getName() << "'";
+    for (TypeRange types : {TypeRange(inner.getOperandTypes()),
+                            TypeRange(inner.getResultTypes())})
+      for (Type type : types)
+        if (isa<ShapedType>(type))
+          return inner.emitOpError("expected scalars in the combiner of '")
+                 << op->getName() << "', but got " << type;
+  }
   return success();
 }
 
@@ -188,19 +190,12 @@ LogicalResult ReduceOp::verifyRegions() {
 }
 
 LogicalResult ScanOp::verify() {
-  if (getOperands().empty())
-    return emitOpError("expected at least one operand");
-  auto type = cast<RankedTensorType>(getOperands().front().getType());
-  int64_t axis = int32_t(getAxis());
-  if (axis < 0 || axis >= type.getRank())
-    return emitOpError("expected 'axis' between 0 and ")
-           << type.getRank() - 1 << ", but got " << axis;
-  if (getOperands().getTypes() != getResults().getTypes())
-    return emitOpError("expected results of the operands' types");
-  for (Type operand : getOperands().getTypes())
-    if (failed(verifyComputes(*this, flashtile::tile::getElementType(operand))))
-      return failure();
-  return success();
+  SmallVector<Type> reduced;
+  if (failed(dropAxisOfAll([&] { return emitOpError(); },
+                           getOperands().getTypes(), int32_t(getAxis()),
+                           reduced)))
+    return failure();
+  return verifyResultTypes(*this, getOperands().getTypes());
 }
 
 LogicalResult ScanOp::verifyRegions() {

@@ -55,13 +55,12 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["c", "result"]>]> {
   let hasVerifier = 1;
 }
 
-class Tile_AxisReduceOp<string mnemonic> : Tile_InferredOp<mnemonic> {
+class Tile_AxisReduceOp<string mnemonic> : Tile_InferredOp<mnemonic, [Pure]> {
   let arguments = (ins Arg<Tile_NumberTile, "the tile">:$operand, I32Attr:$axis);
   let results = (outs Res<Tile_NumberOrTile,
       "rank - 1 dimensions; a scalar for an operand of rank 1">:$result);
   let assemblyFormat = "$operand `axis` $axis attr-dict `:` type($operand) `->` type($result)";
   let hasFolder = 1;
-  let hasVerifier = 1;
 }
 
 def Tile_MaxOp : Tile_AxisReduceOp<"max"> {
@@ -119,8 +118,7 @@ def Tile_SumOp : Tile_AxisReduceOp<"sum"> {
   }];
 }
 
-def Tile_ReduceOp : Tile_Op<"reduce", [RecursiveMemoryEffects,
-    DeclareOpInterfaceMethods<InferTypeOpInterface>, SameOperandsShape,
+def Tile_ReduceOp : Tile_InferredOp<"reduce", [RecursiveMemoryEffects,
     SingleBlock]> {
   let summary = "reduction with a combiner";
   let description = [{
@@ -157,12 +155,10 @@ def Tile_ReduceOp : Tile_Op<"reduce", [RecursiveMemoryEffects,
   let assemblyFormat = [{
     `(` $operands `)` `axis` $axis $combiner attr-dict `:` functional-type($operands, $results)
   }];
-  let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }
 
-def Tile_ScanOp : Tile_Op<"scan", [RecursiveMemoryEffects, SameOperandsShape,
-    SingleBlock]> {
+def Tile_ScanOp : Tile_Op<"scan", [RecursiveMemoryEffects, SingleBlock]> {
   let summary = "associative prefix with a combiner";
   let description = [{
     `result[i]` combines elements 0 to i along `axis`, or i to the last with

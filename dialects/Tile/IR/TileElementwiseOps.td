@@ -115,7 +115,6 @@ def Tile_CastOp : Tile_Op<"cast", [Pure, SameOperandsAndResultShape]
   let results = (outs Res<Tile_FloatOrTile, "the value in another type">:$result);
   let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
   let hasFolder = 1;
-  let hasVerifier = 1;
 }
 
 #endif // FLASHTILE_DIALECTS_TILE_IR_TILEELEMENTWISEOPS_TD

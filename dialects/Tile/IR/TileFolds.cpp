@@ -1,4 +1,5 @@
-//===- TileFolds.cpp - Folders --------------------------------------------- ===//
+//===- TileFolds.cpp - Folders ---------------------------------------------
+//===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -37,7 +38,9 @@ OpFoldResult SplatOp::fold(FoldAdaptor adaptor) {
   return splat(getType(), adaptor.getValue());
 }
 
-OpFoldResult FullOp::fold(FoldAdaptor) { return splat(getType(), getValueAttr()); }
+OpFoldResult FullOp::fold(FoldAdaptor) {
+  return splat(getType(), getValueAttr());
+}
 
 OpFoldResult ExpandDimsOp::fold(FoldAdaptor adaptor) {
   return reshapeSplat(getType(), adaptor.getOperand());
@@ -81,8 +84,7 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
     getOperandMutable().assign(inner.getOperand());
     return getResult();
   }
-  if (auto elements =
-          dyn_cast_or_null<DenseElementsAttr>(adaptor.getOperand()))
+  if (auto elements = dyn_cast_or_null<DenseElementsAttr>(adaptor.getOperand()))
     return elements.reshape(cast<ShapedType>(getType()));
   return {};
 }
@@ -170,13 +172,6 @@ OpFoldResult CastOp::fold(FoldAdaptor adaptor) {
     return {};
   return DenseElementsAttr::get(cast<ShapedType>(getType()),
                                 FloatAttr::get(to, *value));
-}
-
-LogicalResult CastOp::verify() {
-  if (flashtile::tile::getElementType(getOperand().getType()).isInteger() ||
-      flashtile::tile::getElementType(getType()).isInteger())
-    return emitOpError("expected floats; use arith for integers");
-  return success();
 }
 
 //===----------------------------------------------------------------------===//

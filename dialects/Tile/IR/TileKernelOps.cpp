@@ -1,4 +1,5 @@
-//===- TileKernelOps.cpp - Kernels and facts --------------------------------- ===//
+//===- TileKernelOps.cpp - Kernels and facts ---------------------------------
+//===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -82,11 +83,8 @@ ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
       getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
 
   Region *body = result.addRegion();
-  SMLoc bodyLoc = parser.getCurrentLocation();
   if (parser.parseRegion(*body, arguments))
     return failure();
-  if (body->empty())
-    return parser.emitError(bodyLoc, "expected a body of one block");
   ensureTerminator(*body, builder, result.location);
   return success();
 }
@@ -109,10 +107,9 @@ void KernelOp::print(OpAsmPrinter &printer) {
                            : ArrayRef<NamedAttribute>());
   }
   printer << ") grid" << getGrid();
-  SmallVector<StringRef> elided = {getSymNameAttrName(),
-                                   getFunctionTypeAttrName(),
-                                   getGridAttrName(), getArgAttrsAttrName(),
-                                   getResAttrsAttrName()};
+  SmallVector<StringRef> elided = {
+      getSymNameAttrName(), getFunctionTypeAttrName(), getGridAttrName(),
+      getArgAttrsAttrName(), getResAttrsAttrName()};
   if (namesFollow)
     elided.push_back(getArgNamesAttrName());
   printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), elided);
@@ -145,17 +142,23 @@ LogicalResult KernelOp::verify() {
            << type.getNumInputs() << " arguments, but 'arg_names' holds "
            << getArgNames().size();
   llvm::StringSet<> seen;
-  for (auto name : getArgNames().getAsRange<StringAttr>())
-    if (!seen.insert(name.getValue()).second)
+  for (auto [index, attribute] : llvm::enumerate(getArgNames())) {
+    StringRef name = cast<StringAttr>(attribute).getValue();
+    if (name.empty())
+      return emitOpError("expected a name for argument ")
+             << index << ", but got an empty one";
+    if (!seen.insert(name).second)
       return emitOpError("expected distinct argument names, but '")
-             << name.getValue() << "' occurs twice";
+             << name << "' occurs twice";
+  }
 
   int64_t integers = 0;
   for (auto [index, input] : llvm::enumerate(type.getInputs())) {
     auto integer = dyn_cast<IntegerType>(input);
     integers += bool(integer);
-    bool known = integer && integer.isSignless() &&
-                 llvm::is_contained({1u, 8u, 16u, 32u, 64u}, integer.getWidth());
+    bool known =
+        integer && integer.isSignless() &&
+        llvm::is_contained({1u, 8u, 16u, 32u, 64u}, integer.getWidth());
     if (!known && !isa<PtrType, Float32Type, Float64Type>(input))
       return emitOpError("expected argument '")
              << getArgName(index)
@@ -174,6 +177,25 @@ LogicalResult KernelOp::verify() {
   if (grid.getNumResults() < 1 || grid.getNumResults() > 3)
     return emitOpError("expected a grid of one to three extents, but got ")
            << grid.getNumResults();
+  for (AffineExpr extent : grid.getResults()) {
+    int64_t divisor = 1;
+    extent.walk([&](AffineExpr expr) {
+      auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+      if (!binary || expr.getKind() == AffineExprKind::Add ||
+          expr.getKind() == AffineExprKind::Mul)
+        return;
+      // Without symbols, divisors are constants.
+      int64_t value = cast<AffineConstantExpr>(binary.getRHS()).getValue();
+      divisor = std::min(divisor, value);
+    });
+    if (divisor <= 0)
+      return emitOpError("expected a grid with positive divisors, but got ")
+             << divisor;
+    if (auto constant = dyn_cast<AffineConstantExpr>(extent))
+      if (constant.getValue() < 0)
+        return emitOpError("expected grid extents of 0 or more, but got ")
+               << constant.getValue();
+  }
   return success();
 }
 
@@ -247,11 +269,14 @@ LogicalResult AssumeOp::verify() {
   for (auto [name, bound] :
        {std::pair("min", getMinAttr()), std::pair("max", getMaxAttr())}) {
     if (bound && !isa<IntegerAttr, FloatAttr>(bound))
-      return emitOpError("expected '") << name << "' to be a number";
-    if (bound && bound.getType() != type)
       return emitOpError("expected '")
-             << name << "' to be of type " << type << ", but got "
-             << bound.getType();
+             << name << "' to be a number, but got " << bound;
+    if (bound && bound.getType() != type)
+      return emitOpError("expected '") << name << "' to be of type " << type
+                                       << ", but got " << bound.getType();
+    if (auto value = dyn_cast_or_null<FloatAttr>(bound);
+        value && value.getValue().isNaN())
+      return emitOpError("expected '") << name << "' not to be NaN";
   }
   auto minInt = dyn_cast_or_null<IntegerAttr>(getMinAttr());
   auto maxInt = dyn_cast_or_null<IntegerAttr>(getMaxAttr());
@@ -261,7 +286,9 @@ LogicalResult AssumeOp::verify() {
   auto minFloat = dyn_cast_or_null<FloatAttr>(getMinAttr());
   auto maxFloat = dyn_cast_or_null<FloatAttr>(getMaxAttr());
   if (minFloat && maxFloat && !(minFloat.getValue() <= maxFloat.getValue()))
-    return emitOpError("expected 'min' <= 'max'");
+    return emitOpError("expected 'min' <= 'max', but got ")
+           << minFloat.getValueAsDouble() << " > "
+           << maxFloat.getValueAsDouble();
   return success();
 }
 
@@ -278,10 +305,9 @@ LogicalResult AssertOp::canonicalize(AssertOp op, PatternRewriter &rewriter) {
   if (!matchPattern(op.getCondition(), m_Constant(&condition)))
     return rewriter.notifyMatchFailure(op, "condition is no constant");
   auto elements = dyn_cast<DenseElementsAttr>(condition);
-  bool holds = elements
-                   ? llvm::all_of(elements.getValues<bool>(),
-                                  [](bool value) { return value; })
-                   : cast<IntegerAttr>(condition).getValue().isOne();
+  bool holds = elements ? llvm::all_of(elements.getValues<bool>(),
+                                       [](bool value) { return value; })
+                        : cast<IntegerAttr>(condition).getValue().isOne();
   if (!holds)
     return rewriter.notifyMatchFailure(op, "condition is false");
   rewriter.eraseOp(op);

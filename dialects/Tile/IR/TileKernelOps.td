@@ -151,6 +151,9 @@ def Tile_NumProgramsOp : Tile_GridOp<"num_programs"> {
   }];
 }
 
+def Tile_FactScalar : AnyTypeOf<[Tile_Int, Tile_ComputeFloat],
+    "a scalar of i1, i8, i16, i32, i64, f64, f32, f16 or bf16">;
+
 def Tile_AssumeOp : Tile_Op<"assume", [Pure, AllTypesMatch<["value", "result"]>]> {
   let summary = "a scalar together with facts about it";
   let description = [{
@@ -171,11 +174,11 @@ def Tile_AssumeOp : Tile_Op<"assume", [Pure, AllTypesMatch<["value", "result"]>]
     ```
   }];
   let arguments = (ins
-    Arg<AnyTypeOf<[Tile_Int, Tile_ComputeFloat]>, "scalar the facts are about">:$value,
+    Arg<Tile_FactScalar, "scalar the facts are about">:$value,
     OptionalAttr<I64Attr>:$divisible_by,
     OptionalAttr<TypedAttrInterface>:$min,
     OptionalAttr<TypedAttrInterface>:$max);
-  let results = (outs Res<AnyTypeOf<[Tile_Int, Tile_ComputeFloat]>, "the same value">:$result);
+  let results = (outs Res<Tile_FactScalar, "the same value">:$result);
   let assemblyFormat = "$value attr-dict `:` type($value)";
   let hasVerifier = 1;
   let hasFolder = 1;

@@ -1,4 +1,5 @@
-//===- TileMemoryOps.cpp - Pointers, loads, stores -------------------------- ===//
+//===- TileMemoryOps.cpp - Pointers, loads, stores --------------------------
+//===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,8 +20,8 @@ using namespace flashtile::tile;
 static Type accessedType(Type pointer) {
   if (auto block = dyn_cast<BlockPtrType>(pointer))
     return block.getTileType();
-  return withElementType(pointer,
-                         cast<PtrType>(getElementType(pointer)).getPointeeType());
+  return withElementType(
+      pointer, cast<PtrType>(getElementType(pointer)).getPointeeType());
 }
 
 //===----------------------------------------------------------------------===//
@@ -38,18 +39,9 @@ LogicalResult MakeBlockPtrOp::verify() {
     return emitOpError("expected 'base' to point to ")
            << type.getElementType() << ", but got " << getBase().getType();
   if (std::optional<ArrayRef<int32_t>> order = getOrder()) {
-    llvm::SmallVector<bool> seen(rank, false);
-    bool permutation = int64_t(order->size()) == rank;
-    for (int32_t dim : *order) {
-      if (dim < 0 || dim >= rank || seen[dim]) {
-        permutation = false;
-        break;
-      }
-      seen[dim] = true;
-    }
-    if (!permutation)
+    if (!isPermutation(*order, rank))
       return emitOpError("expected 'order' to be a permutation of the ")
-             << rank << " dimensions";
+             << rank << " dimensions, but got [" << *order << "]";
   }
   return success();
 }
@@ -137,7 +129,8 @@ static LogicalResult verifyAccess(Operation *op, Type pointer, Type value,
     if (block)
       return op->emitOpError("expected no 'mask' with a block pointer: its "
                              "bounds are the mask");
-    Type maskType = withElementType(accessed, IntegerType::get(op->getContext(), 1));
+    Type maskType =
+        withElementType(accessed, IntegerType::get(op->getContext(), 1));
     if (mask.getType() != maskType)
       return op->emitOpError("expected 'mask' of type ")
              << maskType << ", but got " << mask.getType();
@@ -153,14 +146,23 @@ static LogicalResult verifyAccess(Operation *op, Type pointer, Type value,
   return success();
 }
 
-LogicalResult LoadOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location> location, ValueRange operands,
-    DictionaryAttr, OpaqueProperties, RegionRange,
-    SmallVectorImpl<Type> &inferred) {
+LogicalResult LoadOp::inferReturnTypes(MLIRContext *,
+                                       std::optional<Location> location,
+                                       ValueRange operands, DictionaryAttr,
+                                       OpaqueProperties, RegionRange,
+                                       SmallVectorImpl<Type> &inferred) {
   Type pointer = operands.front().getType();
   if (!isa<BlockPtrType>(pointer) && !isa<PtrType>(getElementType(pointer)))
     return emitOptionalError(location, "expected a pointer, but got ", pointer);
   inferred.push_back(accessedType(pointer));
+  return success();
+}
+
+// verify() compares the types; MLIR's check would report them a second time.
+LogicalResult LoadOp::refineReturnTypes(MLIRContext *, std::optional<Location>,
+                                        ValueRange, DictionaryAttr,
+                                        OpaqueProperties, RegionRange,
+                                        SmallVectorImpl<Type> &) {
   return success();
 }
 

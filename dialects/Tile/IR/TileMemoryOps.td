@@ -46,7 +46,8 @@ def Tile_MakeBlockPtrOp : Tile_Op<"make_block_ptr", [Pure,
   let results = (outs Res<Tile_BlockPtrType, "the window">:$result);
   let assemblyFormat = [{
     $base `shape` `[` $shape `]` `strides` `[` $strides `]`
-    `offsets` `[` $offsets `]` attr-dict `:` type($base) `->` type($result)
+    `offsets` `[` $offsets `]` attr-dict
+    `:` qualified(type($base)) `->` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
@@ -74,7 +75,7 @@ def Tile_AdvanceOp : Tile_Op<"advance", [Pure, AllTypesMatch<["pointer", "result
   let arguments = (ins Arg<Tile_BlockPtrType, "window to move">:$pointer,
     Arg<Variadic<I64>, "distance along each dimension, elements">:$offsets);
   let results = (outs Res<Tile_BlockPtrType, "moved window">:$result);
-  let assemblyFormat = "$pointer `,` `[` $offsets `]` attr-dict `:` type($pointer)";
+  let assemblyFormat = "$pointer `,` `[` $offsets `]` attr-dict `:` qualified(type($pointer))";
   let hasVerifier = 1;
   let hasFolder = 1;
   let hasCanonicalizer = 1;
@@ -106,7 +107,7 @@ def Tile_AddPtrOp : Tile_Op<"addptr", [Pure, AllTypesMatch<["pointer", "result"]
 }
 
 def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments,
-    DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    DeclareOpInterfaceMethods<InferTypeOpInterface, ["refineReturnTypes"]>]> {
   let summary = "reads an element or a tile";
   let description = [{
     Through a block pointer: the elements of the window; those out of bounds
@@ -221,9 +222,7 @@ def Tile_AtomicAddOp : Tile_Op<"atomic_add"> {
   }];
   let arguments = (ins
     Arg<Tile_AnyPtr, "where to add", [MemRead, MemWrite]>:$pointer,
-    Arg<AnyTypeOf<[F64, F32, F16, BF16, I32, I64,
-        TileOf<[F64, F32, F16, BF16, I32, I64], "f64, f32, f16, bf16, i32 or i64">]>,
-        "what to add">:$value,
+    Arg<Tile_AddendOrTile, "what to add">:$value,
     Arg<Optional<Tile_I1OrTile>, "which elements to add">:$mask);
   let results = (outs Res<Tile_NumberOrTile, "what was there before">:$result);
   let assemblyFormat = [{

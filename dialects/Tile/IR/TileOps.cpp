@@ -1,4 +1,5 @@
-//===- TileOps.cpp - Generated code of the operations ---------------------- ===//
+//===- TileOps.cpp - Generated code of the operations ----------------------
+//===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -24,8 +25,8 @@ static ParseResult parseEnumKeyword(OpAsmParser &parser, AttrT &attribute,
                                     SymbolizeFn symbolize, StringRef expected) {
   StringRef keyword;
   SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseKeyword(&keyword))
-    return failure();
+  if (parser.parseOptionalKeyword(&keyword))
+    return parser.emitError(loc, "expected ") << expected;
   auto value = symbolize(keyword);
   if (!value)
     return parser.emitError(loc, "expected ")
@@ -148,6 +149,17 @@ static ParseResult parseAtomicTypes(OpAsmParser &parser, Type &pointer,
 static void printAtomicTypes(OpAsmPrinter &printer, Operation *, Type pointer,
                              Type, Value, Type, Type) {
   printer << pointer;
+}
+
+static ParseResult parseSameType(OpAsmParser &parser, Type &lhs, Type &rhs) {
+  if (parser.parseType(lhs))
+    return failure();
+  rhs = lhs;
+  return success();
+}
+
+static void printSameType(OpAsmPrinter &printer, Operation *, Type lhs, Type) {
+  printer << lhs;
 }
 
 static ParseResult parseSameTypes(OpAsmParser &parser,

@@ -1,4 +1,5 @@
-//===- TileShapeOps.cpp - Building and shaping tiles ------------------------ ===//
+//===- TileShapeOps.cpp - Building and shaping tiles ------------------------
+//===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -78,87 +79,79 @@ LogicalResult ReshapeOp::verify() {
 // Type inference
 //===----------------------------------------------------------------------===//
 
-// ODS hands attributes over as properties when there are any.
-LogicalResult ExpandDimsOp::inferReturnTypes(
-    MLIRContext *context, std::optional<Location> location, ValueRange operands,
-    DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
-    SmallVectorImpl<Type> &inferred) {
-  Adaptor adaptor(operands, attributes, properties, regions);
+using EmitError = function_ref<InFlightDiagnostic()>;
+
+LogicalResult ExpandDimsOp::inferTypes(Adaptor adaptor, EmitError emitError,
+                                       SmallVectorImpl<Type> &inferred) {
   auto type = dyn_cast<RankedTensorType>(adaptor.getOperand().getType());
   if (!type)
-    return emitOptionalError(location, "expected a tile to expand");
+    return emitError() << "expected a tile to expand, but got "
+                       << adaptor.getOperand().getType();
   int64_t axis = int32_t(adaptor.getAxis());
   if (axis < 0 || axis > type.getRank())
-    return emitOptionalError(location, "expected 'axis' between 0 and ",
-                             type.getRank(), ", but got ", axis);
+    return emitError() << "expected 'axis' between 0 and " << type.getRank()
+                       << ", but got " << axis;
   SmallVector<int64_t> shape(type.getShape());
   shape.insert(shape.begin() + axis, 1);
   inferred.push_back(RankedTensorType::get(shape, type.getElementType()));
   return success();
 }
 
-LogicalResult TransOp::inferReturnTypes(
-    MLIRContext *context, std::optional<Location> location, ValueRange operands,
-    DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
-    SmallVectorImpl<Type> &inferred) {
-  Adaptor adaptor(operands, attributes, properties, regions);
+LogicalResult TransOp::inferTypes(Adaptor adaptor, EmitError emitError,
+                                  SmallVectorImpl<Type> &inferred) {
   auto type = dyn_cast<RankedTensorType>(adaptor.getOperand().getType());
   if (!type)
-    return emitOptionalError(location, "expected a tile to transpose");
+    return emitError() << "expected a tile to permute, but got "
+                       << adaptor.getOperand().getType();
   ArrayRef<int32_t> order = adaptor.getOrder();
-  int64_t rank = type.getRank();
-  SmallVector<bool> seen(rank, false);
+  if (!isPermutation(order, type.getRank()))
+    return emitError() << "expected 'order' to be a permutation of the "
+                       << type.getRank() << " dimensions of " << type
+                       << ", but got [" << order << "]";
   SmallVector<int64_t> shape;
-  for (int32_t dim : order) {
-    if (dim < 0 || dim >= rank || seen[dim])
-      return emitOptionalError(location, "expected 'order' to be a permutation "
-                                         "of the ",
-                               rank, " dimensions");
-    seen[dim] = true;
+  for (int32_t dim : order)
     shape.push_back(type.getDimSize(dim));
-  }
-  if (int64_t(order.size()) != rank)
-    return emitOptionalError(location, "expected 'order' to list ", rank,
-                             " dimensions, but it lists ", order.size());
   inferred.push_back(RankedTensorType::get(shape, type.getElementType()));
   return success();
 }
 
-LogicalResult CatOp::inferReturnTypes(
-    MLIRContext *context, std::optional<Location> location, ValueRange operands,
-    DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
-    SmallVectorImpl<Type> &inferred) {
-  Adaptor adaptor(operands, attributes, properties, regions);
+LogicalResult CatOp::inferTypes(Adaptor adaptor, EmitError emitError,
+                                SmallVectorImpl<Type> &inferred) {
   auto lhs = dyn_cast<RankedTensorType>(adaptor.getLhs().getType());
   auto rhs = dyn_cast<RankedTensorType>(adaptor.getRhs().getType());
   if (!lhs || !rhs || lhs.getElementType() != rhs.getElementType() ||
       lhs.getRank() != rhs.getRank())
-    return emitOptionalError(
-        location, "expected tiles of one rank and element type, but got ",
-        adaptor.getLhs().getType(), " and ", adaptor.getRhs().getType());
+    return emitError()
+           << "expected tiles of one rank and element type, but got "
+           << adaptor.getLhs().getType() << " and "
+           << adaptor.getRhs().getType();
   int64_t axis = int32_t(adaptor.getAxis());
   if (axis < 0 || axis >= lhs.getRank())
-    return emitOptionalError(location, "expected 'axis' between 0 and ",
-                             lhs.getRank() - 1, ", but got ", axis);
+    return emitError() << "expected 'axis' between 0 and " << lhs.getRank() - 1
+                       << ", but got " << axis;
   SmallVector<int64_t> shape(lhs.getShape());
   for (int64_t dim = 0; dim < lhs.getRank(); ++dim)
     if (dim != axis && shape[dim] != rhs.getDimSize(dim))
-      return emitOptionalError(location, "expected equal extents in dimension ",
-                               dim, ", but got ", shape[dim], " and ",
-                               rhs.getDimSize(dim));
-  shape[axis] += rhs.getDimSize(axis);
+      return emitError() << "expected equal extents in dimension " << dim
+                         << ", but got " << shape[dim] << " and "
+                         << rhs.getDimSize(dim);
+  // Unsigned: generic text can hold extents whose sum does not fit.
+  shape[axis] = int64_t(uint64_t(shape[axis]) + uint64_t(rhs.getDimSize(axis)));
+  if (shape[axis] < 0)
+    return emitError() << "expected parts of a tile of at most "
+                       << TileDialect::kMaxTileElements << " elements, but got "
+                       << lhs << " and " << rhs;
   inferred.push_back(RankedTensorType::get(shape, lhs.getElementType()));
   return success();
 }
 
-LogicalResult JoinOp::inferReturnTypes(
-    MLIRContext *context, std::optional<Location> location, ValueRange operands,
-    DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
-    SmallVectorImpl<Type> &inferred) {
-  Adaptor adaptor(operands, attributes, properties, regions);
+LogicalResult JoinOp::inferTypes(Adaptor adaptor, EmitError emitError,
+                                 SmallVectorImpl<Type> &inferred) {
   auto type = dyn_cast<RankedTensorType>(adaptor.getLhs().getType());
-  if (!type)
-    return emitOptionalError(location, "expected tiles to join");
+  if (!type || adaptor.getRhs().getType() != type)
+    return emitError() << "expected two tiles of one type, but got "
+                       << adaptor.getLhs().getType() << " and "
+                       << adaptor.getRhs().getType();
   SmallVector<int64_t> shape(type.getShape());
   shape.push_back(2);
   inferred.push_back(RankedTensorType::get(shape, type.getElementType()));

@@ -25,7 +25,7 @@ def Tile_ArangeOp : Tile_Op<"arange", [Pure]> {
     ```
   }];
   let arguments = (ins I32Attr:$start, I32Attr:$end);
-  let results = (outs Res<TileOf<[I32], "i32">, "the integers, rank 1">:$result);
+  let results = (outs Res<TileOf<AnyTypeOf<[I32], "i32">>, "the integers, rank 1">:$result);
   let assemblyFormat = "$start `to` $end attr-dict `:` type($result)";
   let builders = [OpBuilder<(ins "int32_t":$start, "int32_t":$end), [{
     build($_builder, $_state, ::mlir::RankedTensorType::get(
@@ -77,7 +77,7 @@ def Tile_FullOp : Tile_Op<"full", [Pure]> {
   let hasFolder = 1;
 }
 
-def Tile_ExpandDimsOp : Tile_InferredOp<"expand_dims"> {
+def Tile_ExpandDimsOp : Tile_InferredOp<"expand_dims", [Pure]> {
   let summary = "inserts a dimension of extent 1";
   let description = [{
     The result has rank + 1 dimensions; dimension `axis` of the result has
@@ -123,7 +123,7 @@ def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure]> {
   let hasFolder = 1;
 }
 
-def Tile_TransOp : Tile_InferredOp<"trans"> {
+def Tile_TransOp : Tile_InferredOp<"trans", [Pure]> {
   let summary = "permutes dimensions";
   let description = [{
     `result[i[order[0]], i[order[1]], ...] = operand[i[0], i[1], ...]`:
@@ -169,7 +169,7 @@ def Tile_ReshapeOp : Tile_Op<"reshape", [Pure]> {
   let hasFolder = 1;
 }
 
-def Tile_CatOp : Tile_InferredOp<"cat"> {
+def Tile_CatOp : Tile_InferredOp<"cat", [Pure]> {
   let summary = "concatenates two tiles along a dimension";
   let description = [{
     Extents agree except along `axis`, where they add up.
@@ -193,7 +193,7 @@ def Tile_CatOp : Tile_InferredOp<"cat"> {
   }];
 }
 
-def Tile_JoinOp : Tile_InferredOp<"join", [AllTypesMatch<["lhs", "rhs"]>]> {
+def Tile_JoinOp : Tile_InferredOp<"join", [Pure]> {
   let summary = "pairs two tiles along a new last dimension";
   let description = [{
     `result[..., 0] = lhs[...]`, `result[..., 1] = rhs[...]`.
@@ -212,7 +212,9 @@ def Tile_JoinOp : Tile_InferredOp<"join", [AllTypesMatch<["lhs", "rhs"]>]> {
   let arguments = (ins Arg<Tile_AnyTile, "elements at 0">:$lhs,
                        Arg<Tile_AnyTile, "elements at 1">:$rhs);
   let results = (outs Res<Tile_AnyTile, "the pairs">:$result);
-  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)";
+  let assemblyFormat = [{
+    $lhs `,` $rhs attr-dict `:` custom<SameType>(type($lhs), type($rhs)) `->` type($result)
+  }];
 }
 
 #endif // FLASHTILE_DIALECTS_TILE_IR_TILESHAPEOPS_TD

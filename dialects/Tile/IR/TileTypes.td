@@ -26,7 +26,7 @@ def Tile_PtrType : Tile_Type<"Ptr", "ptr"> {
     64-bit.
   }];
   let parameters = (ins "::mlir::Type":$pointeeType);
-  let assemblyFormat = "`<` $pointeeType `>`";
+  let hasCustomAssemblyFormat = 1;
   let builders = [TypeBuilderWithInferredContext<
       (ins "::mlir::Type":$pointeeType),
       [{ return $_get(pointeeType.getContext(), pointeeType); }]>];
@@ -61,36 +61,43 @@ def Tile_BlockPtrType : Tile_Type<"BlockPtr", "block_ptr"> {
 // Constraints
 //===----------------------------------------------------------------------===//
 
+// Their summaries are what errors name as wanted.
 def Tile_Float : AnyTypeOf<[F64, F32, F16, BF16, F8E4M3FN, F8E5M2],
                            "f64, f32, f16, bf16, f8E4M3FN or f8E5M2">;
 // The narrow formats have storage and casts, not arithmetic.
 def Tile_ComputeFloat : AnyTypeOf<[F64, F32, F16, BF16], "f64, f32, f16 or bf16">;
 def Tile_Int : AnyTypeOf<[I1, I8, I16, I32, I64], "i1, i8, i16, i32 or i64">;
-def Tile_Number : AnyTypeOf<[Tile_Float, Tile_Int], "a number">;
-def Tile_Element : AnyTypeOf<[Tile_Number, Tile_PtrType], "a number or pointer">;
+def Tile_Number : AnyTypeOf<[Tile_Float, Tile_Int],
+    "f64, f32, f16, bf16, f8E4M3FN, f8E5M2, i1, i8, i16, i32 or i64">;
+def Tile_Element : AnyTypeOf<[Tile_Number, Tile_PtrType],
+    "!tile.ptr, f64, f32, f16, bf16, f8E4M3FN, f8E5M2, i1, i8, i16, i32 or i64">;
+def Tile_Bool : AnyTypeOf<[I1], "i1">;
+def Tile_Ptr : AnyTypeOf<[Tile_PtrType], "!tile.ptr">;
+def Tile_Index : AnyTypeOf<[I32, I64], "i32 or i64">;
+def Tile_Addend : AnyTypeOf<[F64, F32, F16, BF16, I32, I64],
+                            "f64, f32, f16, bf16, i32 or i64">;
 
-class TileOf<list<Type> allowed, string elements>
-    : Type<And<[StaticShapeTensorOf<allowed>.predicate,
+class TileOf<Type element>
+    : Type<And<[StaticShapeTensorOf<[element]>.predicate,
         CPred<"::mlir::isa<::mlir::RankedTensorType>($_self)">]>,
-        "tile of " # elements # " elements", "::mlir::RankedTensorType">;
+        "a tile (ranked tensor of static shape) of " # element.summary,
+        "::mlir::RankedTensorType">;
+class ScalarOrTileOf<Type element>
+    : AnyTypeOf<[element, TileOf<element>],
+        "a scalar or a tile (ranked tensor of static shape) of " # element.summary>;
 
-def Tile_AnyTile : TileOf<[Tile_Element], "number or pointer">;
-def Tile_NumberTile : TileOf<[Tile_Number], "number">;
-def Tile_FloatTile : TileOf<[Tile_Float], "floating-point">;
-def Tile_ComputeFloatTile : TileOf<[Tile_ComputeFloat], "f64, f32, f16 or bf16">;
-def Tile_I1Tile : TileOf<[I1], "i1">;
-def Tile_PtrTile : TileOf<[Tile_PtrType], "pointer">;
-def Tile_IndexTile : TileOf<[I32, I64], "i32 or i64">;
+def Tile_AnyTile : TileOf<Tile_Element>;
+def Tile_NumberTile : TileOf<Tile_Number>;
 
-def Tile_ComputeFloatOrTile : AnyTypeOf<[Tile_ComputeFloat, Tile_ComputeFloatTile]>;
-def Tile_FloatOrTile : AnyTypeOf<[Tile_Float, Tile_FloatTile]>;
-def Tile_NumberOrTile : AnyTypeOf<[Tile_Number, Tile_NumberTile]>;
-def Tile_ElementOrTile : AnyTypeOf<[Tile_Element, Tile_AnyTile]>;
-def Tile_I1OrTile : AnyTypeOf<[I1, Tile_I1Tile]>;
-def Tile_PtrOrTile : AnyTypeOf<[Tile_PtrType, Tile_PtrTile]>;
-def Tile_IndexOrTile : AnyTypeOf<[I32, I64, Tile_IndexTile]>;
-def Tile_AnyPtr : AnyTypeOf<[Tile_PtrType, Tile_BlockPtrType, Tile_PtrTile],
-                            "pointer, block pointer or tile of pointers">;
+def Tile_ComputeFloatOrTile : ScalarOrTileOf<Tile_ComputeFloat>;
+def Tile_FloatOrTile : ScalarOrTileOf<Tile_Float>;
+def Tile_NumberOrTile : ScalarOrTileOf<Tile_Number>;
+def Tile_I1OrTile : ScalarOrTileOf<Tile_Bool>;
+def Tile_PtrOrTile : ScalarOrTileOf<Tile_Ptr>;
+def Tile_IndexOrTile : ScalarOrTileOf<Tile_Index>;
+def Tile_AddendOrTile : ScalarOrTileOf<Tile_Addend>;
+def Tile_AnyPtr : AnyTypeOf<[Tile_PtrType, Tile_BlockPtrType, TileOf<Tile_Ptr>],
+    "!tile.ptr, !tile.block_ptr or a tile (ranked tensor of static shape) of !tile.ptr">;
 
 //===----------------------------------------------------------------------===//
 // Enumerations
