@@ -15,6 +15,7 @@
 
 #include "runtime/DType.h"
 
+#include <cmath>
 #include <type_traits>
 
 namespace flashtile {
@@ -61,7 +62,7 @@ To convertElement(From value) {
     // -2^(n-1) is a float of any width, and so is 2^(n-1), which is too large.
     constexpr From limit =
         static_cast<From>(uint64_t(1) << (sizeof(To) * 8 - 1));
-    if (value != value)
+    if (std::isnan(value))
       return 0;
     if (value >= limit)
       return static_cast<To>(~(uint64_t(1) << (sizeof(To) * 8 - 1)));

@@ -15,11 +15,10 @@
 
 using namespace flashtile;
 
-namespace {
-
 /// Moves elements of `size` bytes, whatever they mean.
 template <size_t size>
-void moveRuns(const StridedLoop &loop, void *target, const void *source) {
+static void moveRuns(const StridedLoop &loop, void *target,
+                     const void *source) {
   loop.forEachRun([=](int64_t targetOffset, int64_t sourceOffset, int64_t count,
                       int64_t targetStride, int64_t sourceStride) {
     constexpr int64_t bytes = size;
@@ -37,7 +36,8 @@ void moveRuns(const StridedLoop &loop, void *target, const void *source) {
 }
 
 template <typename To, typename From>
-void convertRuns(const StridedLoop &loop, To *target, const From *source) {
+static void convertRuns(const StridedLoop &loop, To *target,
+                        const From *source) {
   loop.forEachRun([=](int64_t targetOffset, int64_t sourceOffset, int64_t count,
                       int64_t targetStride, int64_t sourceStride) {
     To *to = target + targetOffset;
@@ -53,8 +53,8 @@ void convertRuns(const StridedLoop &loop, To *target, const From *source) {
   });
 }
 
-void copyElements(const StridedLoop &loop, const Tensor &target,
-                  const Tensor &source) {
+static void copyElements(const StridedLoop &loop, const Tensor &target,
+                         const Tensor &source) {
   if (target.dtype() != source.dtype()) {
     dispatchDType(target.dtype(), [&](auto toTag) {
       dispatchDType(source.dtype(), [&](auto fromTag) {
@@ -78,7 +78,7 @@ void copyElements(const StridedLoop &loop, const Tensor &target,
 }
 
 /// Whether the two may have a byte in common.
-bool mayOverlap(const Tensor &a, const Tensor &b) {
+static bool mayOverlap(const Tensor &a, const Tensor &b) {
   const auto begin = [](const Tensor &t) {
     return reinterpret_cast<uintptr_t>(t.rawData());
   };
@@ -88,8 +88,6 @@ bool mayOverlap(const Tensor &a, const Tensor &b) {
   };
   return begin(a) < end(b) && begin(b) < end(a);
 }
-
-} // namespace
 
 void Tensor::fill(Scalar value) const {
   dispatchDType(dtype(), [&](auto tag) {
