@@ -1,0 +1,652 @@
+//===- NeutralIteration.cpp - Iterations that change nothing
+//------------------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// RowAlignment finds which dimensions of a value run along the rows of the
+// running maximum; Interpreter evaluates the body for one class of a row;
+// Prover puts the cases and the induction together. The header states the
+// argument.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/Tile/Transforms/NeutralIteration.h"
+
+#include "dialects/Tile/IR/TileDialect.h"
+#include "dialects/Tile/Transforms/FloatClasses.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/SmallSet.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace flashtile::tile;
+
+namespace {
+
+/// What is known of the elements of a value in one row.
+struct Known {
+  /// Classes of floats, or kTrue and kFalse of an i1, that occur.
+  FloatClasses all = kAnyFloat;
+  /// If not empty: some element of the row has a class in this set.
+  FloatClasses some = 0;
+  /// Number of the carried value that this one equals, -1 for none.
+  int same = -1;
+
+  static Known of(FloatClasses all) { return {all, 0, -1}; }
+};
+
+/// Operations whose operands and results correspond element by element.
+bool isElementwise(Operation *op) {
+  return op->hasTrait<OpTrait::Elementwise>() ||
+         isa<arith::SelectOp, LoadOp, AtomicAddOp>(op);
+}
+
+/// Values that are the same in every element have no rows.
+bool isUniformOp(Operation *op) {
+  return isa<SplatOp, FullOp>(op) || op->hasTrait<OpTrait::ConstantLike>();
+}
+
+size_t rankOf(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type ? type.getRank() : 0;
+}
+
+//===----------------------------------------------------------------------===//
+// RowAlignment
+//===----------------------------------------------------------------------===//
+
+/// Which dimensions of the loop's values correspond, by unification over the
+/// body.
+class RowAlignment {
+public:
+  explicit RowAlignment(scf::ForOp loop) : loop(loop) {
+    for (Operation &op : loop.getBody()->without_terminator())
+      unify(&op);
+    for (auto [argument, yielded] :
+         llvm::zip(loop.getRegionIterArgs(), loop.getYieldedValues()))
+      unifyAll(argument, yielded);
+  }
+
+  /// Whether two dimensions of one value correspond, as in x + trans(x): then
+  /// elements of one row meet those of another.
+  bool mixesDimensions() {
+    auto mixes = [&](Value value) {
+      llvm::SmallSet<Dim, 4> seen;
+      for (size_t dim = 0; dim < rankOf(value); ++dim)
+        if (!seen.insert(leader(value, dim)).second)
+          return true;
+      return false;
+    };
+    for (Operation &op : loop.getBody()->without_terminator())
+      if (llvm::any_of(op.getResults(), mixes))
+        return true;
+    return llvm::any_of(loop.getRegionIterArgs(), mixes);
+  }
+
+  /// Lets rows run along the dimensions of `value`.
+  void setRows(Value value) {
+    for (size_t dim = 0; dim < rankOf(value); ++dim)
+      rows.insert(leader(value, dim));
+  }
+
+  bool isRow(Value value, size_t dim) const {
+    return rows.contains(leader(value, dim));
+  }
+  bool hasRows(Value value) const {
+    for (size_t dim = 0; dim < rankOf(value); ++dim)
+      if (isRow(value, dim))
+        return true;
+    return false;
+  }
+
+private:
+  using Dim = std::pair<void *, size_t>;
+
+  Dim leader(Value value, size_t dim) const {
+    Dim key(value.getAsOpaquePointer(), dim);
+    auto it = classes.findLeader(key);
+    return it == classes.member_end() ? key : *it;
+  }
+
+  void unify(Value a, size_t i, Value b, size_t j) {
+    // Values from outside are not computed from the running maximum.
+    auto counts = [&](Value value) {
+      Operation *op = value.getDefiningOp();
+      return !loop.isDefinedOutsideOfLoop(value) && !(op && isUniformOp(op));
+    };
+    if (counts(a) && counts(b))
+      classes.unionSets(Dim(a.getAsOpaquePointer(), i),
+                        Dim(b.getAsOpaquePointer(), j));
+  }
+
+  void unifyAll(Value a, Value b) {
+    if (rankOf(a) == rankOf(b))
+      for (size_t dim = 0; dim < rankOf(a); ++dim)
+        unify(a, dim, b, dim);
+  }
+
+  void unify(Operation *op) {
+    llvm::TypeSwitch<Operation *>(op)
+        .Case([&](ExpandDimsOp expand) {
+          for (size_t dim = 0; dim < rankOf(expand.getOperand()); ++dim)
+            unify(expand.getOperand(), dim, expand,
+                  dim + (dim >= expand.getAxis()));
+        })
+        .Case([&](BroadcastOp broadcast) {
+          ArrayRef<int64_t> from = broadcast.getOperand().getType().getShape();
+          for (size_t dim = 0; dim < from.size(); ++dim)
+            if (from[dim] == broadcast.getType().getDimSize(dim))
+              unify(broadcast.getOperand(), dim, broadcast, dim);
+        })
+        .Case([&](TransOp trans) {
+          for (auto [dim, source] : llvm::enumerate(trans.getOrder()))
+            unify(trans.getOperand(), source, trans, dim);
+        })
+        .Case<MaxOp, MinOp, SumOp>([&](auto reduce) {
+          for (size_t dim = 0; dim < rankOf(reduce.getResult()); ++dim)
+            unify(reduce.getOperand(), dim + (dim >= reduce.getAxis()),
+                  reduce.getResult(), dim);
+        })
+        .Case([&](DotOp dot) {
+          unify(dot.getA(), 0, dot, 0);
+          unify(dot.getA(), 1, dot.getB(), 0);
+          unify(dot.getB(), 1, dot, 1);
+          unifyAll(dot.getC(), dot);
+        })
+        .Default([&](Operation *) {
+          if (!isElementwise(op))
+            return;
+          for (Value operand : op->getOperands())
+            for (Value result : op->getResults())
+              unifyAll(operand, result);
+        });
+  }
+
+  scf::ForOp loop;
+  llvm::EquivalenceClasses<Dim> classes;
+  llvm::SmallSet<Dim, 4> rows;
+};
+
+//===----------------------------------------------------------------------===//
+// Interpreter
+//===----------------------------------------------------------------------===//
+
+/// Evaluates the body of a loop, in order, for one row.
+class Interpreter {
+public:
+  Interpreter(scf::ForOp loop, const RowAlignment &alignment)
+      : loop(loop), alignment(alignment) {}
+
+  /// States a fact: of a block argument, or of a result, where it is met with
+  /// what the operation gives.
+  void assume(Value value, Known known) { assumed[value] = known; }
+
+  void run() {
+    for (auto [index, argument] : llvm::enumerate(loop.getRegionIterArgs())) {
+      Known known = defaultOf(argument);
+      if (auto it = assumed.find(argument); it != assumed.end())
+        known = it->second;
+      known.same = index;
+      values[argument] = known;
+    }
+    for (Operation &op : loop.getBody()->without_terminator()) {
+      for (Value result : op.getResults())
+        values[result] = defaultOf(result);
+      if (op.getNumResults() == 1 && op.getNumRegions() == 0)
+        values[op.getResult(0)] = evaluate(&op);
+      for (Value result : op.getResults())
+        if (auto it = assumed.find(result); it != assumed.end()) {
+          values[result].all &= it->second.all;
+          if (it->second.some)
+            values[result].some = it->second.some;
+        }
+    }
+  }
+
+  Known get(Value value) const {
+    if (auto it = values.find(value); it != values.end())
+      return it->second;
+    return fromOutside(value);
+  }
+
+  /// What is known of a value that the loop does not compute.
+  static Known fromOutside(Value value) {
+    if (auto splat = value.getDefiningOp<SplatOp>())
+      return fromOutside(splat.getValue());
+    APFloat constant(0.0f);
+    if (matchPattern(value, m_ConstantFloat(&constant)))
+      return Known::of(classify(constant));
+    APInt bit;
+    if (isCondition(value) && matchPattern(value, m_ConstantInt(&bit)))
+      return Known::of(bit.isZero() ? kFalse : kTrue);
+    return defaultOf(value);
+  }
+
+private:
+  static bool isCondition(Value value) {
+    return flashtile::tile::getElementType(value.getType()).isInteger(1);
+  }
+
+  static Known defaultOf(Value value) {
+    return Known::of(isCondition(value) ? kTrue | kFalse : kAnyFloat);
+  }
+
+  Known operand(Operation *op, unsigned index) const {
+    return get(op->getOperand(index));
+  }
+
+  /// Lifts a function of classes of two operands; what holds of some element of
+  /// one operand holds of it beside any of the other's.
+  template <typename Fn>
+  static Known lift(const Known &a, const Known &b, Fn evaluate) {
+    Known result = Known::of(evaluate(a.all, b.all));
+    if (a.some)
+      result.some = evaluate(a.some, b.all);
+    else if (b.some)
+      result.some = evaluate(a.all, b.some);
+    return result;
+  }
+
+  template <typename Fn>
+  static Known lift(const Known &a, Fn evaluate) {
+    return {evaluate(a.all), a.some ? evaluate(a.some) : FloatClasses(0), -1};
+  }
+
+  static Known add(const Known &a, const Known &b) {
+    Known result = lift(a, b, added);
+    if (a.all == kZero)
+      result.same = b.same;
+    else if (b.all == kZero)
+      result.same = a.same;
+    return result;
+  }
+
+  static Known subtract(const Known &a, const Known &b) {
+    if (a.same >= 0 && a.same == b.same) {
+      // x - x
+      FloatClasses finite = (a.all & kFinite) ? kZero : 0;
+      FloatClasses other = (a.all & ~kFinite) ? kNaN : 0;
+      return Known::of(finite | other);
+    }
+    return add(a, lift(b, negated));
+  }
+
+  static Known multiply(const Known &a, const Known &b) {
+    Known result = lift(a, b, multiplied);
+    if (a.all == kOne)
+      result.same = b.same;
+    else if (b.all == kOne)
+      result.same = a.same;
+    return result;
+  }
+
+  static Known maximumOf(const Known &a, const Known &b) {
+    Known result = lift(a, b, maximum);
+    // The maximum with -inf is the other operand, NaN included.
+    if (a.all == kNegInf || (a.same >= 0 && a.same == b.same))
+      result.same = b.same;
+    else if (b.all == kNegInf)
+      result.same = a.same;
+    return result;
+  }
+
+  static Known choose(const Known &condition, const Known &yes,
+                      const Known &no) {
+    if (condition.all == kTrue)
+      return yes;
+    if (condition.all == kFalse)
+      return no;
+    return {FloatClasses(yes.all | no.all), 0,
+            yes.same == no.same ? yes.same : -1};
+  }
+
+  static Known logical(Operation *op, const Known &a, const Known &b) {
+    bool conjunction = isa<arith::AndIOp>(op);
+    FloatClasses absorbing = conjunction ? kFalse : kTrue;
+    if (a.all == absorbing || b.all == absorbing)
+      return Known::of(absorbing);
+    if (a.all == b.all)
+      return Known::of(a.all);
+    return Known::of(kTrue | kFalse);
+  }
+
+  /// Conversion between float types.
+  Known convert(Operation *op) const {
+    auto from = cast<FloatType>(
+        flashtile::tile::getElementType(op->getOperand(0).getType()));
+    auto to = cast<FloatType>(
+        flashtile::tile::getElementType(op->getResult(0).getType()));
+    bool saturates = to.getWidth() == 8;
+    if (to.getWidth() > from.getWidth())
+      return lift(operand(op, 0), [](FloatClasses x) { return x; });
+    return lift(operand(op, 0),
+                [&](FloatClasses x) { return narrowed(x, saturates); });
+  }
+
+  /// Reduction along `axis`.
+  Known reduce(Operation *op, unsigned axis) const {
+    Value source = op->getOperand(0);
+    Known known = get(source);
+    // Other rows may hold other classes.
+    if (alignment.isRow(source, axis))
+      return defaultOf(op->getResult(0));
+    bool isSum = isa<SumOp>(op);
+    Known result = Known::of(isSum ? summed(known.all) : known.all);
+    if (known.some == kNaN)
+      result.some = kNaN;
+    // With the last dimension that is not a row's, `some` becomes `all`.
+    bool lastFree = true;
+    for (size_t dim = 0; dim < rankOf(source); ++dim)
+      lastFree &= dim == axis || alignment.isRow(source, dim);
+    if (lastFree && result.some == kNaN)
+      result.all = kNaN;
+    return result;
+  }
+
+  Known dot(DotOp op) const {
+    Known a = get(op.getA()), b = get(op.getB()), c = get(op.getC());
+    if (alignment.isRow(op.getA(), 1) || alignment.isRow(op.getB(), 0))
+      return defaultOf(op);
+    // A masked position contributes nothing, whatever the other factor holds.
+    if (a.all == kZero || b.all == kZero)
+      return c;
+    bool nan = a.all == kNaN || b.all == kNaN || c.all == kNaN;
+    // NaN in a row of a reaches the whole row of the result, and so for columns
+    // of b.
+    nan |= a.some == kNaN && alignment.isRow(op.getA(), 0);
+    nan |= b.some == kNaN && alignment.isRow(op.getB(), 1);
+    return Known::of(nan ? kNaN : kAnyFloat);
+  }
+
+  Known evaluate(Operation *op) {
+    Value result = op->getResult(0);
+    if (isUniformOp(op) && op->getNumOperands() == 0)
+      return fromOutside(result);
+    if (flashtile::tile::getElementType(result.getType()).isInteger() &&
+        !isCondition(result))
+      return defaultOf(result);
+    auto unary = [&](auto evaluate) { return lift(operand(op, 0), evaluate); };
+    return llvm::TypeSwitch<Operation *, Known>(op)
+        .Case<arith::AddFOp>(
+            [&](auto) { return add(operand(op, 0), operand(op, 1)); })
+        .Case<arith::SubFOp>(
+            [&](auto) { return subtract(operand(op, 0), operand(op, 1)); })
+        .Case<arith::MulFOp>(
+            [&](auto) { return multiply(operand(op, 0), operand(op, 1)); })
+        .Case<arith::DivFOp>([&](auto) {
+          Known known = lift(operand(op, 0), operand(op, 1), divided);
+          if (operand(op, 1).all == kOne)
+            known.same = operand(op, 0).same;
+          return known;
+        })
+        .Case<math::FmaOp>([&](auto) {
+          return add(multiply(operand(op, 0), operand(op, 1)), operand(op, 2));
+        })
+        .Case<arith::NegFOp>([&](auto) { return unary(negated); })
+        .Case<arith::MaximumFOp>(
+            [&](auto) { return maximumOf(operand(op, 0), operand(op, 1)); })
+        .Case<ExpOp, math::ExpOp>([&](auto) {
+          return unary([](FloatClasses x) { return exponential(x, false); });
+        })
+        .Case<Exp2Op, math::Exp2Op>([&](auto) {
+          return unary([](FloatClasses x) { return exponential(x, true); });
+        })
+        .Case<arith::CmpFOp>([&](arith::CmpFOp compare) {
+          Known a = operand(op, 0), b = operand(op, 1);
+          bool same = a.same >= 0 && a.same == b.same;
+          return Known::of(
+              compared(compare.getPredicate(), a.all, b.all, same));
+        })
+        .Case<arith::SelectOp>([&](auto) {
+          return choose(operand(op, 0), operand(op, 1), operand(op, 2));
+        })
+        .Case<arith::AndIOp, arith::OrIOp>(
+            [&](auto) { return logical(op, operand(op, 0), operand(op, 1)); })
+        .Default([&](Operation *) { return evaluateTileOp(op); });
+  }
+
+  /// Operations that move elements between tiles.
+  Known evaluateTileOp(Operation *op) {
+    Value result = op->getResult(0);
+    return llvm::TypeSwitch<Operation *, Known>(op)
+        .Case<CastOp, arith::ExtFOp, arith::TruncFOp>(
+            [&](auto) { return convert(op); })
+        .Case<SplatOp, ExpandDimsOp, BroadcastOp, TransOp>(
+            [&](auto) { return operand(op, 0); })
+        .Case([&](ReshapeOp reshape) {
+          if (alignment.hasRows(reshape.getOperand()))
+            return defaultOf(result);
+          return Known::of(operand(op, 0).all);
+        })
+        .Case([&](LoadOp load) {
+          // mask ? *pointer : other
+          if (!load.getMask() || get(load.getMask()).all != kFalse ||
+              isCondition(result))
+            return defaultOf(result);
+          return load.getOther() ? get(load.getOther()) : Known::of(kZero);
+        })
+        .Case([&](MaxOp max) { return reduce(op, max.getAxis()); })
+        .Case([&](SumOp sum) { return reduce(op, sum.getAxis()); })
+        .Case([&](DotOp product) { return dot(product); })
+        .Default([&](Operation *) { return defaultOf(result); });
+  }
+
+  scf::ForOp loop;
+  const RowAlignment &alignment;
+  DenseMap<Value, Known> assumed;
+  DenseMap<Value, Known> values;
+};
+
+//===----------------------------------------------------------------------===//
+// Prover
+//===----------------------------------------------------------------------===//
+
+class Prover {
+public:
+  Prover(scf::ForOp loop, const DenseSet<Value> &falseEverywhere)
+      : loop(loop), falseEverywhere(falseEverywhere), alignment(loop) {}
+
+  std::optional<std::string> findEffect() {
+    if (alignment.mixesDimensions())
+      return "the body lets rows of a tile meet its columns";
+    if (std::optional<std::string> effect = findSideEffect())
+      return effect;
+    if (std::optional<std::string> reason = findRunningMaximum())
+      return reason;
+    if (!maximumUpdate)
+      return findChange({});
+    establishInvariants();
+    for (FloatClasses row : {kFinite, kNegInf, kPosInf, kNaN})
+      if (std::optional<std::string> change = findChange(row))
+        return change;
+    return std::nullopt;
+  }
+
+private:
+  /// A write that happens although the conditions are false.
+  std::optional<std::string> findSideEffect() {
+    Interpreter interpreter = start();
+    interpreter.run();
+    for (Operation &op : loop.getBody()->without_terminator()) {
+      Value mask;
+      if (auto store = dyn_cast<StoreOp>(op))
+        mask = store.getMask();
+      else if (auto atomic = dyn_cast<AtomicAddOp>(op))
+        mask = atomic.getMask();
+      if (mask && interpreter.get(mask).all == kFalse)
+        continue;
+      std::optional<SmallVector<MemoryEffects::EffectInstance>> effects =
+          getEffectsRecursively(&op);
+      if (effects && llvm::all_of(*effects, [](const auto &effect) {
+            return isa<MemoryEffects::Read>(effect.getEffect());
+          }))
+        continue;
+      return ("'" + op.getName().getStringRef() + "' has an effect there")
+          .str();
+    }
+    return std::nullopt;
+  }
+
+  /// Looks for the carried value that is yielded as the maximum of itself and
+  /// something.
+  std::optional<std::string> findRunningMaximum() {
+    for (auto [index, argument] : llvm::enumerate(loop.getRegionIterArgs())) {
+      auto update =
+          loop.getYieldedValues()[index].getDefiningOp<arith::MaximumFOp>();
+      if (!update || update->getBlock() != loop.getBody() ||
+          (update.getLhs() != argument && update.getRhs() != argument))
+        continue;
+      if (maximumUpdate)
+        return "the loop carries more than one running maximum";
+      maximumUpdate = update;
+      maximumArgument = argument;
+      observed =
+          update.getLhs() == argument ? update.getRhs() : update.getLhs();
+    }
+    if (maximumUpdate)
+      alignment.setRows(maximumArgument);
+    return std::nullopt;
+  }
+
+  Interpreter start() const { return Interpreter(loop, alignment); }
+
+  /// What holds of the carried values at entry of an iteration in a row whose
+  /// maximum has a class in `row`.
+  void assumeEntry(Interpreter &interpreter, FloatClasses row) {
+    interpreter.assume(maximumArgument, Known::of(row));
+    const DenseSet<unsigned> &set = row == kNegInf ? zeroAtStart : nanAfterNaN;
+    FloatClasses classes = row == kNegInf ? kZero : kNaN;
+    if (row == kNegInf || row == kPosInf || row == kNaN)
+      for (unsigned index : set)
+        interpreter.assume(loop.getRegionIterArg(index), Known::of(classes));
+  }
+
+  /// Carried values that are all of `classes` after an iteration.
+  void keepIfYielded(Interpreter &interpreter, DenseSet<unsigned> &set,
+                     FloatClasses classes) {
+    interpreter.run();
+    for (unsigned index : llvm::to_vector(set))
+      if (interpreter.get(loop.getYieldedValues()[index]).all != classes) {
+        set.erase(index);
+        changed = true;
+      }
+  }
+
+  /// Assumes that the row's maximum becomes -inf: then so was the old one, and
+  /// every score seen.
+  void assumeNothingSeen(Interpreter &interpreter) {
+    interpreter.assume(maximumUpdate.getResult(), Known::of(kNegInf));
+    interpreter.assume(observed, Known::of(kNegInf));
+    if (auto reduction = observed.getDefiningOp<MaxOp>())
+      interpreter.assume(reduction.getOperand(), Known::of(kNegInf));
+  }
+
+  /// Assumes that the row's maximum becomes +inf by what this iteration sees.
+  void assumeInfinitySeen(Interpreter &interpreter) {
+    FloatClasses noNaN = kAnyFloat & ~kNaN;
+    interpreter.assume(maximumArgument, Known::of(noNaN & ~kPosInf));
+    interpreter.assume(maximumUpdate.getResult(), Known::of(kPosInf));
+    interpreter.assume(observed, Known::of(kPosInf));
+    if (auto reduction = observed.getDefiningOp<MaxOp>())
+      interpreter.assume(reduction.getOperand(), Known{noNaN, kPosInf, -1});
+  }
+
+  /// Finds the carried values that are zero wherever the maximum is -inf, and
+  /// those that are NaN wherever it is +inf or NaN: the largest sets that hold
+  /// initially and that an iteration under any mask keeps.
+  void establishInvariants() {
+    unsigned maximumIndex = maximumArgument.getArgNumber() - 1;
+    FloatClasses first =
+        Interpreter::fromOutside(loop.getInitArgs()[maximumIndex]).all;
+    for (auto [index, init] : llvm::enumerate(loop.getInitArgs())) {
+      if (index == maximumIndex ||
+          !isa<FloatType>(flashtile::tile::getElementType(init.getType())))
+        continue;
+      FloatClasses known = Interpreter::fromOutside(init).all;
+      if (!(first & kNegInf) || known == kZero)
+        zeroAtStart.insert(index);
+      if (!(first & (kPosInf | kNaN)) || known == kNaN)
+        nanAfterNaN.insert(index);
+    }
+    do {
+      changed = false;
+      Interpreter nothing = start();
+      assumeEntry(nothing, kNegInf);
+      assumeNothingSeen(nothing);
+      keepIfYielded(nothing, zeroAtStart, kZero);
+
+      Interpreter nan = start();
+      nan.assume(maximumUpdate.getResult(), Known::of(kNaN));
+      keepIfYielded(nan, nanAfterNaN, kNaN);
+
+      Interpreter stillInfinite = start();
+      assumeEntry(stillInfinite, kPosInf);
+      stillInfinite.assume(maximumUpdate.getResult(), Known::of(kPosInf));
+      keepIfYielded(stillInfinite, nanAfterNaN, kNaN);
+
+      Interpreter nowInfinite = start();
+      assumeInfinitySeen(nowInfinite);
+      keepIfYielded(nowInfinite, nanAfterNaN, kNaN);
+    } while (changed);
+  }
+
+  static StringRef describe(FloatClasses row) {
+    switch (row) {
+    case kNegInf:
+      return " in rows that have seen no score (running maximum -inf)";
+    case kPosInf:
+      return " in rows whose running maximum is +inf";
+    case kNaN:
+      return " in rows whose running maximum is NaN";
+    default:
+      return "";
+    }
+  }
+
+  /// A carried value that an iteration may change, in rows whose maximum is of
+  /// the class `row`, or in a loop without one.
+  std::optional<std::string> findChange(std::optional<FloatClasses> row) {
+    Interpreter interpreter = start();
+    if (row)
+      assumeEntry(interpreter, *row);
+    for (Value condition : falseEverywhere)
+      interpreter.assume(condition, Known::of(kFalse));
+    interpreter.run();
+    for (auto [index, yielded] : llvm::enumerate(loop.getYieldedValues())) {
+      BlockArgument argument = loop.getRegionIterArg(index);
+      Known before = interpreter.get(argument),
+            after = interpreter.get(yielded);
+      bool equalClass =
+          isa<FloatType>(flashtile::tile::getElementType(argument.getType())) &&
+          before.all == after.all && isOneValue(after.all);
+      if (yielded != argument && after.same != int(index) && !equalClass)
+        return ("carried value " + Twine(index) + " may change" +
+                (row ? describe(*row) : ""))
+            .str();
+    }
+    return std::nullopt;
+  }
+
+  scf::ForOp loop;
+  const DenseSet<Value> &falseEverywhere;
+  RowAlignment alignment;
+  arith::MaximumFOp maximumUpdate;
+  BlockArgument maximumArgument;
+  Value observed;
+  DenseSet<unsigned> zeroAtStart, nanAfterNaN;
+  bool changed = false;
+};
+
+} // namespace
+
+std::optional<std::string>
+flashtile::tile::findEffectOfIteration(scf::ForOp loop,
+                                       const DenseSet<Value> &falseEverywhere) {
+  return Prover(loop, falseEverywhere).findEffect();
+}

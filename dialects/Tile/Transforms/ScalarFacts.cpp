@@ -1,0 +1,108 @@
+//===- ScalarFacts.cpp - What is known of a scalar
+//----------------------------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Walks up the definitions of a value; depth is bounded, since values of one
+// block may share operands exponentially often.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/Tile/Transforms/ScalarFacts.h"
+
+#include "dialects/Tile/IR/TileDialect.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace flashtile::tile {
+
+/// Definitions followed from the value asked about.
+static constexpr unsigned kMaxDepth = 8;
+
+std::optional<APFloat> getConstantFloat(Value value) {
+  APFloat constant(0.0f);
+  if (matchPattern(value, m_ConstantFloat(&constant)))
+    return constant;
+  if (auto splat = value.getDefiningOp<SplatOp>())
+    return getConstantFloat(splat.getValue());
+  return std::nullopt;
+}
+
+std::optional<int64_t> getConstantInt(Value value) {
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)) &&
+      constant.getBitWidth() <= 64)
+    return constant.getSExtValue();
+  if (auto splat = value.getDefiningOp<SplatOp>())
+    return getConstantInt(splat.getValue());
+  return std::nullopt;
+}
+
+/// `value >= bound` with neither NaN nor a subnormal number among its values.
+static bool isAtLeast(Value value, const APFloat &bound, unsigned depth) {
+  auto reaches = [&](const APFloat &known) {
+    return !known.isNaN() && !known.isDenormal() && known >= bound;
+  };
+  if (std::optional<APFloat> constant = getConstantFloat(value))
+    return reaches(*constant);
+  if (depth == kMaxDepth)
+    return false;
+  if (auto splat = value.getDefiningOp<SplatOp>())
+    return isAtLeast(splat.getValue(), bound, depth + 1);
+  if (auto assume = value.getDefiningOp<AssumeOp>()) {
+    auto minimum = dyn_cast_or_null<FloatAttr>(assume.getMinAttr());
+    return (minimum && reaches(minimum.getValue())) ||
+           isAtLeast(assume.getValue(), bound, depth + 1);
+  }
+  // A factor of at least 1 cannot make the other smaller.
+  if (auto product = value.getDefiningOp<arith::MulFOp>()) {
+    APFloat one(bound.getSemantics(), 1);
+    Value lhs = product.getLhs(), rhs = product.getRhs();
+    return (isAtLeast(lhs, bound, depth + 1) &&
+            isAtLeast(rhs, one, depth + 1)) ||
+           (isAtLeast(rhs, bound, depth + 1) && isAtLeast(lhs, one, depth + 1));
+  }
+  return false;
+}
+
+bool isPositiveNormal(Value value) {
+  auto type =
+      dyn_cast<FloatType>(flashtile::tile::getElementType(value.getType()));
+  if (!type)
+    return false;
+  const llvm::fltSemantics &semantics = type.getFloatSemantics();
+  return isAtLeast(value, APFloat::getSmallestNormalized(semantics), 0);
+}
+
+static bool isNonNegative(Value value, unsigned depth) {
+  if (std::optional<int64_t> constant = getConstantInt(value))
+    return *constant >= 0;
+  Operation *op = value.getDefiningOp();
+  if (!op || depth == kMaxDepth)
+    return false;
+  if (isa<ProgramIdOp, NumProgramsOp>(op))
+    return true;
+  auto operand = [&](unsigned index) {
+    return isNonNegative(op->getOperand(index), depth + 1);
+  };
+  if (auto assume = dyn_cast<AssumeOp>(op)) {
+    auto minimum = dyn_cast_or_null<IntegerAttr>(assume.getMinAttr());
+    return (minimum && !minimum.getValue().isNegative()) || operand(0);
+  }
+  if (isa<arith::MaxSIOp>(op))
+    return operand(0) || operand(1);
+  // Index arithmetic does not overflow (see tile-split-loops).
+  if (isa<arith::AddIOp, arith::MulIOp, arith::DivSIOp, arith::MinSIOp>(op))
+    return operand(0) && operand(1);
+  if (isa<arith::RemSIOp, arith::ExtSIOp, arith::IndexCastOp>(op))
+    return operand(0);
+  return false;
+}
+
+bool isNonNegative(Value value) { return isNonNegative(value, 0); }
+
+} // namespace flashtile::tile
