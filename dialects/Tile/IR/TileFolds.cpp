@@ -100,11 +100,16 @@ static Attribute foldUnary(Attribute operand, Fn evaluate) {
   return constFoldUnaryOpConditional<FloatAttr, FloatAttr::ValueType, void>(
       ArrayRef<Attribute>(operand),
       [&](const APFloat &value) -> std::optional<APFloat> {
-        if (&value.getSemantics() == &APFloat::IEEEdouble())
-          return APFloat(evaluate(value.convertToDouble()));
-        if (&value.getSemantics() == &APFloat::IEEEsingle())
-          return APFloat(float(evaluate(double(value.convertToFloat()))));
-        return std::nullopt;
+        const llvm::fltSemantics &semantics = value.getSemantics();
+        bool isDouble = &semantics == &APFloat::IEEEdouble();
+        if (!isDouble && &semantics != &APFloat::IEEEsingle())
+          return std::nullopt;
+        double result = evaluate(isDouble ? value.convertToDouble()
+                                          : double(value.convertToFloat()));
+        // One NaN, whichever the host's libm gives.
+        if (std::isnan(result))
+          return APFloat::getQNaN(semantics);
+        return isDouble ? APFloat(result) : APFloat(float(result));
       });
 }
 
@@ -138,7 +143,10 @@ static bool widens(FloatType from, FloatType to) {
 }
 
 OpFoldResult CastOp::fold(FoldAdaptor adaptor) {
-  if (getOperand().getType() == getType())
+  auto to = cast<FloatType>(flashtile::tile::getElementType(getType()));
+  // A cast to f8E5M2 is not the identity on f8E5M2: infinities saturate.
+  bool mayBeIdentity = !isa<Float8E5M2Type>(to);
+  if (mayBeIdentity && getOperand().getType() == getType())
     return getOperand();
   // cast(cast(x: A -> B): B -> A) -> x where B holds every value of A.
   if (auto inner = getOperand().getDefiningOp<CastOp>()) {
@@ -146,10 +154,9 @@ OpFoldResult CastOp::fold(FoldAdaptor adaptor) {
     auto narrow = cast<FloatType>(flashtile::tile::getElementType(source));
     auto wide = cast<FloatType>(
         flashtile::tile::getElementType(getOperand().getType()));
-    if (source == getType() && widens(narrow, wide))
+    if (mayBeIdentity && source == getType() && widens(narrow, wide))
       return inner.getOperand();
   }
-  auto to = cast<FloatType>(flashtile::tile::getElementType(getType()));
   auto convert = [&](const APFloat &value) -> std::optional<APFloat> {
     // Saturation differs from APFloat's rounding to NaN or infinity.
     if (to.getWidth() == 8)
@@ -200,7 +207,8 @@ OpFoldResult SumOp::fold(FoldAdaptor adaptor) {
   // Only the sum of zeros is independent of rounding and of the order.
   auto elements = dyn_cast_or_null<DenseElementsAttr>(adaptor.getOperand());
   if (!elements || !elements.isSplat() ||
-      !matchPattern(Attribute(elements), m_AnyZeroFloat()))
+      (!matchPattern(Attribute(elements), m_AnyZeroFloat()) &&
+       !matchPattern(Attribute(elements), m_Zero())))
     return {};
   return foldExtremeOfSplat(getType(), elements);
 }
