@@ -1,0 +1,343 @@
+//===- Numerics.cpp - Element formats and exponentials in vector code
+//--------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Conversions are integer arithmetic where x86 has no instruction that rounds
+// as the contract asks (bf16 conversion instructions flush subnormals, and
+// truncf to bf16 is a library call for each element on AVX2).
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/TileToCPU/Numerics.h"
+
+#include "dialects/Tile/IR/TileDialect.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace flashtile::cpu;
+
+static bool isNarrow(Type type) {
+  auto floatType = dyn_cast<FloatType>(type);
+  return floatType && floatType.getWidth() < 32;
+}
+
+Type flashtile::cpu::getComputeType(Type type) {
+  if (isNarrow(type))
+    return Float32Type::get(type.getContext());
+  if (isa<tile::PtrType>(type))
+    return IntegerType::get(type.getContext(), 64);
+  return type;
+}
+
+Type flashtile::cpu::getMemoryType(Type type) {
+  MLIRContext *context = type.getContext();
+  if (isa<BFloat16Type>(type))
+    return IntegerType::get(context, 16);
+  if (isNarrow(type) && type.getIntOrFloatBitWidth() == 8)
+    return IntegerType::get(context, 8);
+  if (type.isInteger(1))
+    return IntegerType::get(context, 8);
+  if (isa<tile::PtrType>(type))
+    return IntegerType::get(context, 64);
+  return type;
+}
+
+Type flashtile::cpu::getBufferType(Type type) {
+  if (type.isInteger(1))
+    return IntegerType::get(type.getContext(), 8);
+  return getComputeType(type);
+}
+
+Type flashtile::cpu::likeShape(Type like, Type element) {
+  if (auto vector = dyn_cast<VectorType>(like))
+    return VectorType::get(vector.getShape(), element);
+  return element;
+}
+
+Value flashtile::cpu::matchShape(ImplicitLocOpBuilder &b, Value value,
+                                 Type like) {
+  auto vector = dyn_cast<VectorType>(like);
+  if (!vector || isa<VectorType>(value.getType()))
+    return value;
+  return vector::BroadcastOp::create(
+      b, VectorType::get(vector.getShape(), value.getType()), value);
+}
+
+Value flashtile::cpu::constantFloat(ImplicitLocOpBuilder &b, Type type,
+                                    double value) {
+  auto element = cast<FloatType>(getElementTypeOrSelf(type));
+  FloatAttr scalar = FloatAttr::get(element, value);
+  if (auto vector = dyn_cast<VectorType>(type))
+    return arith::ConstantOp::create(b, DenseElementsAttr::get(vector, scalar));
+  return arith::ConstantOp::create(b, scalar);
+}
+
+Value flashtile::cpu::constantInt(ImplicitLocOpBuilder &b, Type type,
+                                  int64_t value) {
+  Type element = getElementTypeOrSelf(type);
+  IntegerAttr scalar = IntegerAttr::get(element, value);
+  if (auto vector = dyn_cast<VectorType>(type))
+    return arith::ConstantOp::create(b, DenseElementsAttr::get(vector, scalar));
+  return arith::ConstantOp::create(b, scalar);
+}
+
+namespace {
+/// Arithmetic on values of one shape, so that formulas read as such.
+struct Formula {
+  ImplicitLocOpBuilder &b;
+  Type like;
+
+  Type i32() { return likeShape(like, b.getI32Type()); }
+  Type f32() { return likeShape(like, b.getF32Type()); }
+  Value f(double value) { return constantFloat(b, f32(), value); }
+  Value i(int64_t value) { return constantInt(b, i32(), value); }
+  Value bits(Value x) { return arith::BitcastOp::create(b, i32(), x); }
+  Value real(Value x) { return arith::BitcastOp::create(b, f32(), x); }
+  Value add(Value x, Value y) { return arith::AddIOp::create(b, x, y); }
+  Value sub(Value x, Value y) { return arith::SubIOp::create(b, x, y); }
+  Value bitAnd(Value x, Value y) { return arith::AndIOp::create(b, x, y); }
+  Value bitOr(Value x, Value y) { return arith::OrIOp::create(b, x, y); }
+  Value shl(Value x, int64_t n) { return arith::ShLIOp::create(b, x, i(n)); }
+  Value shr(Value x, int64_t n) { return arith::ShRUIOp::create(b, x, i(n)); }
+  Value isNan(Value x) {
+    return arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, x, x);
+  }
+  Value less(Value x, Value y) {
+    return arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x, y);
+  }
+  Value select(Value c, Value x, Value y) {
+    return arith::SelectOp::create(b, c, x, y);
+  }
+  Value fma(Value x, Value y, Value z) {
+    return math::FmaOp::create(b, x, y, z);
+  }
+
+  /// `x` with its mantissa cut by `drop` bits, ties to even.
+  Value roundMantissa(Value x, int64_t drop) {
+    Value lsb = bitAnd(shr(x, drop), i(1));
+    Value half = i((int64_t(1) << (drop - 1)) - 1);
+    return bitAnd(add(x, add(half, lsb)), i(-(int64_t(1) << drop)));
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Rounding
+//===----------------------------------------------------------------------===//
+
+static Value roundToBF16(Formula m, Value x) {
+  Value bits = m.bits(x);
+  Value quiet = m.bitAnd(m.bitOr(bits, m.i(0x00400000)), m.i(-0x10000));
+  return m.real(m.select(m.isNan(x), quiet, m.roundMantissa(bits, 16)));
+}
+
+/// fp8 with `mantissa` bits, largest finite value `max` and the distance
+/// `quantum` between its subnormals.
+static Value roundToFp8(Formula m, Value x, int64_t mantissa, double max,
+                        double quantum) {
+  Value bits = m.bits(x);
+  Value sign = m.bitAnd(bits, m.i(int64_t(-0x7fffffff) - 1));
+  Value magnitude = m.real(m.bitAnd(bits, m.i(0x7fffffff)));
+  Value normal = m.real(m.roundMantissa(m.bits(magnitude), 23 - mantissa));
+  // Adding 2^23 quanta makes the FPU round to a multiple of the quantum.
+  Value shifter = m.f(quantum * double(1 << 23));
+  Value sum = arith::AddFOp::create(m.b, magnitude, shifter);
+  Value subnormal = arith::SubFOp::create(m.b, sum, shifter);
+  Value smallestNormal = m.f(quantum * double(int64_t(1) << mantissa));
+  Value rounded =
+      m.select(m.less(magnitude, smallestNormal), subnormal, normal);
+  Value saturated = m.select(m.less(m.f(max), rounded), m.f(max), rounded);
+  Value withSign = m.real(m.bitOr(m.bits(saturated), sign));
+  return m.select(m.isNan(x), x, withSign);
+}
+
+/// f64 to f32 rounding to odd: a later rounding to a narrower format is then
+/// as if it had been made from f64 at once.
+static Value truncateToOdd(ImplicitLocOpBuilder &b, Value x) {
+  Formula m{b, x.getType()};
+  Value nearest = arith::TruncFOp::create(b, m.f32(), x);
+  Value back = arith::ExtFOp::create(b, x.getType(), nearest);
+  Value inexact = arith::CmpFOp::create(b, arith::CmpFPredicate::ONE, back, x);
+  Value tooFar = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT,
+                                       math::AbsFOp::create(b, back),
+                                       math::AbsFOp::create(b, x));
+  Value bits = m.bits(nearest);
+  Value toward = m.select(tooFar, m.sub(bits, m.i(1)), bits);
+  return m.real(m.select(inexact, m.bitOr(toward, m.i(1)), bits));
+}
+
+Value flashtile::cpu::roundTo(ImplicitLocOpBuilder &b, Value value,
+                              Type element) {
+  Type from = getElementTypeOrSelf(value.getType());
+  Type like = value.getType();
+  if (from == element)
+    return value;
+  if (isa<Float64Type>(element))
+    return arith::ExtFOp::create(b, likeShape(like, element), value);
+  if (isa<Float16Type>(element)) {
+    Value half = arith::TruncFOp::create(b, likeShape(like, element), value);
+    return arith::ExtFOp::create(b, likeShape(like, b.getF32Type()), half);
+  }
+  if (isa<Float32Type>(element))
+    return arith::TruncFOp::create(b, likeShape(like, element), value);
+  if (isa<Float64Type>(from))
+    value = truncateToOdd(b, value);
+  Formula m{b, like};
+  if (isa<BFloat16Type>(element))
+    return roundToBF16(m, value);
+  if (isa<Float8E4M3FNType>(element))
+    return roundToFp8(m, value, /*mantissa=*/3, /*max=*/448.0,
+                      /*quantum=*/0x1p-9);
+  return roundToFp8(m, value, /*mantissa=*/2, /*max=*/57344.0,
+                    /*quantum=*/0x1p-16);
+}
+
+//===----------------------------------------------------------------------===//
+// Memory formats
+//===----------------------------------------------------------------------===//
+
+Value flashtile::cpu::decode(ImplicitLocOpBuilder &b, Value bits,
+                             Type element) {
+  Type like = bits.getType();
+  Formula m{b, like};
+  if (element.isInteger(1)) {
+    Value zero = constantInt(b, like, 0);
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, bits, zero);
+  }
+  if (isa<Float16Type>(element))
+    return arith::ExtFOp::create(b, m.f32(), bits);
+  if (isa<BFloat16Type>(element))
+    return m.real(m.shl(arith::ExtUIOp::create(b, m.i32(), bits), 16));
+  if (!isa<Float8E5M2Type, Float8E4M3FNType>(element))
+    return bits;
+
+  Type i16 = likeShape(like, b.getI16Type());
+  Type f16 = likeShape(like, b.getF16Type());
+  auto half = [&](Value pattern) -> Value {
+    Value number = arith::BitcastOp::create(b, f16, pattern);
+    return arith::ExtFOp::create(b, m.f32(), number);
+  };
+  Value wide = arith::ExtUIOp::create(b, i16, bits);
+  if (isa<Float8E5M2Type>(element)) // the upper half of an f16
+    return half(arith::ShLIOp::create(b, wide, constantInt(b, i16, 8)));
+  // e4m3 in f16's fields is the value times 2^-8, subnormals included; only
+  // the pattern of NaN means something else there.
+  Value magnitude = arith::AndIOp::create(b, wide, constantInt(b, i16, 0x7f));
+  Value sign = arith::ShLIOp::create(
+      b, arith::AndIOp::create(b, wide, constantInt(b, i16, 0x80)),
+      constantInt(b, i16, 8));
+  Value fields = arith::OrIOp::create(
+      b, sign, arith::ShLIOp::create(b, magnitude, constantInt(b, i16, 7)));
+  Value number = arith::MulFOp::create(b, half(fields), m.f(256.0));
+  Value isNan = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, magnitude,
+                                      constantInt(b, i16, 0x7f));
+  return m.select(isNan, m.f(std::numeric_limits<double>::quiet_NaN()), number);
+}
+
+Value flashtile::cpu::encode(ImplicitLocOpBuilder &b, Value value,
+                             Type element) {
+  Type like = value.getType();
+  Formula m{b, like};
+  Type memory = likeShape(like, getMemoryType(element));
+  if (element.isInteger(1))
+    return arith::ExtUIOp::create(b, memory, value);
+  if (isa<Float16Type>(element))
+    return arith::TruncFOp::create(b, memory, value);
+  if (isa<BFloat16Type>(element))
+    return arith::TruncIOp::create(b, memory, m.shr(m.bits(value), 16));
+  if (!isa<Float8E5M2Type, Float8E4M3FNType>(element))
+    return value;
+
+  Type i16 = likeShape(like, b.getI16Type());
+  Type f16 = likeShape(like, b.getF16Type());
+  bool e4m3 = isa<Float8E4M3FNType>(element);
+  // The inverse of decode: every value of the format is exact in f16.
+  Value scaled =
+      e4m3 ? Value(arith::MulFOp::create(b, value, m.f(0x1p-8))) : value;
+  Value narrow = arith::TruncFOp::create(b, f16, scaled);
+  Value fields = arith::BitcastOp::create(b, i16, narrow);
+  int64_t drop = e4m3 ? 7 : 8;
+  Value magnitude = arith::AndIOp::create(
+      b, arith::ShRUIOp::create(b, fields, constantInt(b, i16, drop)),
+      constantInt(b, i16, 0x7f));
+  Value sign = arith::AndIOp::create(
+      b, arith::ShRUIOp::create(b, fields, constantInt(b, i16, 8)),
+      constantInt(b, i16, 0x80));
+  Value number = arith::OrIOp::create(b, sign, magnitude);
+  Value pattern = arith::SelectOp::create(b, m.isNan(value),
+                                          constantInt(b, i16, 0x7f), number);
+  return arith::TruncIOp::create(b, memory, pattern);
+}
+
+//===----------------------------------------------------------------------===//
+// Exponentials
+//===----------------------------------------------------------------------===//
+
+// Minimax polynomials (Remez, relative error) with the constant term fixed to
+// 1, so that 2^n is exact: 2^f on [-1/2, 1/2], error 2^-28.5, and e^r on
+// [-ln2/2, ln2/2], error 2^-28.5.
+static constexpr double kExp2[] = {0.000155946770151, 0.00134066438475,
+                                   0.00961769297614,  0.0555031055121,
+                                   0.240226527829,    0.693147214968};
+static constexpr double kExp[] = {0.00140612399099, 0.00837901112632,
+                                  0.0416647773028,  0.166663654419,
+                                  0.500000043437,   1.00000004964};
+
+static Value horner(Formula m, Value x, ArrayRef<double> coefficients) {
+  Value sum = m.f(coefficients.front());
+  for (double coefficient : coefficients.drop_front())
+    sum = m.fma(sum, x, m.f(coefficient));
+  return m.fma(sum, x, m.f(1.0));
+}
+
+/// Clamps to [low, high]; NaN passes. The order of comparison makes each half
+/// one max or min instruction of x86, which return their second operand when
+/// one is NaN.
+static Value clamp(Formula m, Value x, double low, double high) {
+  Value atLeast = m.select(m.less(x, m.f(low)), m.f(low), x);
+  return m.select(m.less(m.f(high), atLeast), m.f(high), atLeast);
+}
+
+// 1.5 * 2^23: adding it rounds to an integer, ties to even, and leaves that
+// integer in the low bits of the sum. No fast-math flags here: reassociation
+// would undo it.
+static constexpr double kRounder = 12582912.0;
+
+/// p * 2^n for the integer n in the low bits of `shifted`, by adding to p's
+/// exponent field. Below 2^-126 the field runs out and the result falls
+/// steadily to zero at 2^-127, where the callers clamp.
+static Value scaleByPowerOfTwo(Formula m, Value p, Value shifted) {
+  return m.real(m.add(m.bits(p), m.shl(m.bits(shifted), 23)));
+}
+
+Value flashtile::cpu::emitExp2(ImplicitLocOpBuilder &b, Value x) {
+  Formula m{b, x.getType()};
+  x = clamp(m, x, -127.0, 128.0);
+  Value shifted = arith::AddFOp::create(b, x, m.f(kRounder));
+  Value integer = arith::SubFOp::create(b, shifted, m.f(kRounder));
+  Value fraction = arith::SubFOp::create(b, x, integer);
+  return scaleByPowerOfTwo(m, horner(m, fraction, kExp2), shifted);
+}
+
+Value flashtile::cpu::emitExp(ImplicitLocOpBuilder &b, Value x) {
+  Formula m{b, x.getType()};
+  // Below -87.7 the result is under 2^-126.5; 88.73 is past the overflow.
+  Value clamped = clamp(m, x, -88.0296919311, 88.7228391117);
+  Value shifted = m.fma(clamped, m.f(1.44269504088896340736), m.f(kRounder));
+  Value integer = arith::SubFOp::create(b, shifted, m.f(kRounder));
+  // ln 2 in two parts, the first with few enough bits to make n * it exact.
+  Value r = m.fma(integer, m.f(-0.693145751953125), clamped);
+  r = m.fma(integer, m.f(-1.42860682030941723212e-6), r);
+  Value result = scaleByPowerOfTwo(m, horner(m, r, kExp), shifted);
+  // The clamped ends are not exact powers of two as in emitExp2.
+  Value underflow = m.less(x, m.f(-87.6831));
+  Value overflow = m.less(m.f(88.7228391), x);
+  result = m.select(underflow, m.f(0.0), result);
+  return m.select(overflow, m.f(std::numeric_limits<double>::infinity()),
+                  result);
+}

@@ -1,0 +1,26 @@
+//===- Passes.h - Conversion of tile kernels for the CPU
+//----------------------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FLASHTILE_COMPILER_CONVERSION_TILETOCPU_PASSES_H
+#define FLASHTILE_COMPILER_CONVERSION_TILETOCPU_PASSES_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace flashtile::cpu {
+
+/// Function attribute: bytes of scratch memory that a program needs.
+inline constexpr char kArenaBytesAttr[] = "tile.cpu.arena_bytes";
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "compiler/Conversion/TileToCPU/Passes.h.inc"
+
+} // namespace flashtile::cpu
+
+#endif // FLASHTILE_COMPILER_CONVERSION_TILETOCPU_PASSES_H

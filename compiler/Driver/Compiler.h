@@ -1,0 +1,108 @@
+//===- Compiler.h - From kernels as text to code that runs ----------- ===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The one entry to the compiler for tools and the runtime. Headers of MLIR and
+// LLVM stay behind it, and so do exceptions: failures come back as text.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FLASHTILE_COMPILER_DRIVER_COMPILER_H
+#define FLASHTILE_COMPILER_DRIVER_COMPILER_H
+
+#include "compiler/Driver/CompilerOptions.h"
+#include "compiler/Driver/KernelInfo.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace flashtile {
+
+struct StageTime {
+  std::string stage;
+  double milliseconds = 0;
+};
+
+struct CompileReport {
+  std::vector<StageTime> stages;
+  /// "file:line:col: remark: ...", in the order of compilation.
+  std::vector<std::string> remarks;
+  /// Warnings, in the same form.
+  std::vector<std::string> warnings;
+  /// Bytes of the object code.
+  size_t codeBytes = 0;
+
+  double totalMilliseconds() const;
+};
+
+/// Entry point of a kernel on the cpu: `arguments[i]` points to the value of
+/// argument i (for pointers, to the pointer); `ids` holds three program ids and
+/// three grid extents; `context` goes to the callbacks; `arena` is scratch
+/// memory of `arenaBytes`, aligned to 64 bytes.
+using CpuEntry = void (*)(const void *const *arguments, const int32_t *ids,
+                          void *context, void *arena);
+
+struct CompiledKernel {
+  KernelInfo info;
+  CpuEntry entry = nullptr;
+  int64_t arenaBytes = 0;
+};
+
+/// Functions that kernels call for `tile.assert` and `tile.print`.
+struct CpuCallbacks {
+  void (*fail)(void *context, const char *message) = nullptr;
+  void (*printBegin)(void *context, const char *prefix,
+                     const char *type) = nullptr;
+  void (*printFloat)(void *context, double value) = nullptr;
+  void (*printInteger)(void *context, int64_t value) = nullptr;
+  void (*printEnd)(void *context) = nullptr;
+};
+
+/// Kernels loaded into this process; their code lives as long as it does.
+class CompiledModule {
+public:
+  virtual ~CompiledModule();
+  std::vector<CompiledKernel> kernels;
+  CompileReport report;
+};
+
+/// Either a module or what was wrong, as diagnostics one per line. `internal`
+/// says that the fault is the compiler's and not the program's.
+struct CompileResult {
+  std::unique_ptr<CompiledModule> module;
+  std::string error;
+  bool internal = false;
+};
+
+/// Compiles every kernel of a module given as text and loads it. `fileName`
+/// stands in diagnostics. Safe to call from several threads.
+CompileResult compileForCpu(std::string_view text, std::string_view fileName,
+                            const CompilerOptions &options,
+                            const CpuCallbacks &callbacks);
+
+/// Forms of output that translate() knows.
+enum class OutputKind { LLVMDialect, LLVMIR, Assembly, Object };
+
+/// Compiles to text or object code. An empty `error` means success.
+struct TranslateResult {
+  std::string output;
+  std::string error;
+};
+TranslateResult translateForCpu(std::string_view text,
+                                std::string_view fileName,
+                                const CompilerOptions &options,
+                                OutputKind kind);
+
+/// Names, arguments and grids of the kernels of a module, without compiling.
+struct InspectResult {
+  std::vector<KernelInfo> kernels;
+  std::string error;
+};
+InspectResult inspectKernels(std::string_view text, std::string_view fileName);
+
+} // namespace flashtile
+
+#endif // FLASHTILE_COMPILER_DRIVER_COMPILER_H

@@ -1,0 +1,38 @@
+//===- CompilerOptions.h - What decides the code of a kernel ---------- ===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Every option that changes generated code is a field here and enters hash():
+// a cache keyed by it never returns code for other options.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FLASHTILE_COMPILER_DRIVER_COMPILEROPTIONS_H
+#define FLASHTILE_COMPILER_DRIVER_COMPILEROPTIONS_H
+
+#include <cstdint>
+#include <string>
+
+namespace flashtile {
+
+struct CompilerOptions {
+  /// "cpu", the one target that code can be loaded for.
+  std::string target = "cpu";
+  /// Processor of the cpu target: "host" or a name that LLVM knows.
+  std::string cpu = "host";
+  /// Run the verifier after each pass.
+  bool verifyEach = false;
+
+  // What follows does not change the code and is no part of the hash.
+
+  /// Folder that gets the IR of each stage, numbered; nothing where empty.
+  std::string dumpFolder;
+
+  /// Digest of everything above that changes code.
+  std::string hash() const;
+};
+
+} // namespace flashtile
+
+#endif // FLASHTILE_COMPILER_DRIVER_COMPILEROPTIONS_H

@@ -1,0 +1,210 @@
+//===- Session.cpp - One compilation --------------------------------- ===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Contexts are single-threaded: many compilations run side by side, each on
+// the thread of its caller.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Driver/Session.h"
+
+#include "compiler/Target/CPU/CodeGen.h"
+#include "dialects/Tile/IR/TileDialect.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/AffineExprVisitor.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+
+namespace flashtile {
+
+static DialectRegistry makeRegistry() {
+  DialectRegistry registry;
+  registry.insert<tile::TileDialect, arith::ArithDialect, func::FuncDialect,
+                  LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
+                  scf::SCFDialect, vector::VectorDialect>();
+  cpu::registerLLVMTranslations(registry);
+  return registry;
+}
+
+Session::Session(std::string_view fileName, const CompilerOptions &options,
+                 CompileReport &report)
+    : fileName(fileName), options(options), report(report),
+      mlirContext(makeRegistry(), MLIRContext::Threading::DISABLED) {
+  handler = mlirContext.getDiagEngine().registerHandler(
+      [this](Diagnostic &diagnostic) { record(diagnostic); });
+}
+
+Session::~Session() { mlirContext.getDiagEngine().eraseHandler(handler); }
+
+/// "file:line:col: " of the innermost place that has one.
+static std::string locationPrefix(Location location) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (auto place = location->findInstanceOf<FileLineColLoc>())
+    stream << place.getFilename().getValue() << ':' << place.getLine() << ':'
+           << place.getColumn() << ": ";
+  return text;
+}
+
+void Session::record(Diagnostic &diagnostic) {
+  std::string text = locationPrefix(diagnostic.getLocation());
+  llvm::raw_string_ostream stream(text);
+  switch (diagnostic.getSeverity()) {
+  case DiagnosticSeverity::Remark:
+    stream << "remark: " << diagnostic;
+    report.remarks.push_back(text);
+    return;
+  case DiagnosticSeverity::Warning:
+    stream << "warning: " << diagnostic;
+    report.warnings.push_back(text);
+    return;
+  case DiagnosticSeverity::Note:
+  case DiagnosticSeverity::Error:
+    stream << "error: " << diagnostic << '\n';
+    errors += text;
+    for (Diagnostic &note : diagnostic.getNotes()) {
+      errors += locationPrefix(note.getLocation());
+      llvm::raw_string_ostream(errors) << "note: " << note << '\n';
+    }
+  }
+}
+
+std::string Session::takeErrors() {
+  while (!errors.empty() && errors.back() == '\n')
+    errors.pop_back();
+  return std::exchange(errors, {});
+}
+
+OwningOpRef<ModuleOp> Session::parse(std::string_view text) {
+  OwningOpRef<ModuleOp> module;
+  time("parse", [&] {
+    llvm::SourceMgr sources;
+    sources.AddNewSourceBuffer(
+        llvm::MemoryBuffer::getMemBufferCopy(
+            llvm::StringRef(text.data(), text.size()), fileName),
+        llvm::SMLoc());
+    module = parseSourceFile<ModuleOp>(
+        sources, ParserConfig(&mlirContext, /*verifyAfterParse=*/true));
+  });
+  if (module)
+    dump("input", "mlir",
+         [&](llvm::raw_ostream &stream) { module->print(stream); });
+  return module;
+}
+
+void Session::time(llvm::StringRef stage, llvm::function_ref<void()> body) {
+  auto begin = std::chrono::steady_clock::now();
+  body();
+  std::chrono::duration<double, std::milli> elapsed =
+      std::chrono::steady_clock::now() - begin;
+  report.stages.push_back({stage.str(), elapsed.count()});
+}
+
+LogicalResult Session::run(ModuleOp module, llvm::StringRef stage,
+                           llvm::function_ref<void(OpPassManager &)> build) {
+  LogicalResult result = failure();
+  time(stage, [&] {
+    PassManager manager(&mlirContext, ModuleOp::getOperationName());
+    manager.enableVerifier(options.verifyEach);
+    build(manager);
+    result = manager.run(module);
+  });
+  if (succeeded(result))
+    dump(stage, "mlir",
+         [&](llvm::raw_ostream &stream) { module.print(stream); });
+  return result;
+}
+
+void Session::dump(llvm::StringRef stage, llvm::StringRef extension,
+                   llvm::function_ref<void(llvm::raw_ostream &)> print) {
+  if (options.dumpFolder.empty())
+    return;
+  llvm::SmallString<256> path(options.dumpFolder);
+  std::error_code failed = llvm::sys::fs::create_directories(path);
+  std::string number = std::to_string(dumps++);
+  llvm::sys::path::append(
+      path, std::string(2 - std::min<size_t>(2, number.size()), '0') + number +
+                "-" + stage + "." + extension);
+  if (!failed) {
+    llvm::raw_fd_ostream stream(path, failed);
+    if (!failed)
+      print(stream);
+  }
+  if (failed)
+    report.warnings.push_back("cannot write dump '" + std::string(path) +
+                              "': " + failed.message());
+}
+
+//===----------------------------------------------------------------------===//
+// Description of kernels
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Writes an affine expression in postfix form.
+class PostfixWriter : public AffineExprVisitor<PostfixWriter> {
+public:
+  explicit PostfixWriter(GridExpr &grid) : grid(grid) {}
+
+  void visitAddExpr(AffineBinaryOpExpr e) { binary(e, GridExpr::Op::Add); }
+  void visitMulExpr(AffineBinaryOpExpr e) { binary(e, GridExpr::Op::Multiply); }
+  void visitModExpr(AffineBinaryOpExpr e) { binary(e, GridExpr::Op::Mod); }
+  void visitFloorDivExpr(AffineBinaryOpExpr e) {
+    binary(e, GridExpr::Op::FloorDiv);
+  }
+  void visitCeilDivExpr(AffineBinaryOpExpr e) {
+    binary(e, GridExpr::Op::CeilDiv);
+  }
+  void visitConstantExpr(AffineConstantExpr e) {
+    grid.steps.push_back({GridExpr::Op::Constant, e.getValue()});
+  }
+  void visitDimExpr(AffineDimExpr e) {
+    grid.steps.push_back({GridExpr::Op::Argument, int64_t(e.getPosition())});
+  }
+  void visitSymbolExpr(AffineSymbolExpr) {
+    llvm_unreachable("the verifier refuses symbols in grids");
+  }
+
+private:
+  void binary(AffineBinaryOpExpr e, GridExpr::Op op) {
+    visit(e.getLHS());
+    visit(e.getRHS());
+    grid.steps.push_back({op, 0});
+  }
+  GridExpr &grid;
+};
+} // namespace
+
+static ElementType elementTypeOf(Type type) {
+  std::string name;
+  llvm::raw_string_ostream(name) << type;
+  return parseElementType(name).value_or(ElementType::F32);
+}
+
+KernelInfo describeKernel(Operation *operation) {
+  auto kernel = cast<tile::KernelOp>(operation);
+  KernelInfo info;
+  info.name = kernel.getSymName().str();
+  for (auto [position, type] : llvm::enumerate(kernel.getArgumentTypes())) {
+    auto pointer = dyn_cast<tile::PtrType>(type);
+    info.arguments.push_back(
+        {kernel.getArgName(position).str(), bool(pointer),
+         elementTypeOf(pointer ? pointer.getPointeeType() : type)});
+  }
+  for (AffineExpr extent : kernel.getGrid().getResults())
+    PostfixWriter(info.grid.emplace_back()).visit(extent);
+  return info;
+}
+
+} // namespace flashtile

@@ -1,0 +1,166 @@
+//===- CodeGen.cpp - LLVM dialect to LLVM IR, objects and code ------ ===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The optimisation pipeline is short on purpose: the emitter already chose
+// vectors, blocks and loops, so that sharing, hoisting and simplification
+// remain. It costs a fraction of -O1 and the code is as fast.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Target/CPU/CodeGen.h"
+
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/GVN.h"
+#include "llvm/Transforms/Scalar/IndVarSimplify.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/LoopRotation.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+
+using namespace llvm;
+
+namespace flashtile::cpu {
+
+void registerLLVMTranslations(mlir::DialectRegistry &registry) {
+  mlir::registerBuiltinDialectTranslation(registry);
+  mlir::registerLLVMDialectTranslation(registry);
+}
+
+std::unique_ptr<Module> translate(mlir::ModuleOp module, LLVMContext &context,
+                                  const CpuTarget &target,
+                                  TargetMachine &machine) {
+  std::unique_ptr<Module> result =
+      mlir::translateModuleToLLVMIR(module, context, "flashtile");
+  if (!result)
+    return nullptr;
+  result->setTargetTriple(machine.getTargetTriple());
+  result->setDataLayout(machine.createDataLayout());
+  for (Function &function : *result) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("target-cpu", target.cpu);
+    if (!target.features.empty())
+      function.addFnAttr("target-features", target.features);
+    // The vectors are as long as the emitter chose.
+    if (target.vectors.lanes == 16)
+      function.addFnAttr("prefer-vector-width", "512");
+  }
+  return result;
+}
+
+void optimize(Module &module, TargetMachine &machine) {
+  PassBuilder builder(&machine);
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager components;
+  ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+
+  FunctionPassManager pipeline;
+  pipeline.addPass(SimplifyCFGPass());
+  pipeline.addPass(EarlyCSEPass());
+  pipeline.addPass(InstCombinePass());
+  LoopPassManager loopPasses;
+  loopPasses.addPass(LoopRotatePass());
+  loopPasses.addPass(LICMPass(LICMOptions()));
+  pipeline.addPass(
+      createFunctionToLoopPassAdaptor(std::move(loopPasses), true));
+  pipeline.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
+  pipeline.addPass(InstCombinePass());
+  pipeline.addPass(SimplifyCFGPass());
+  ModulePassManager whole;
+  whole.addPass(createModuleToFunctionPassAdaptor(std::move(pipeline)));
+  whole.run(module, modules);
+}
+
+static Error emit(Module &module, TargetMachine &machine, CodeGenFileType type,
+                  SmallVectorImpl<char> &bytes) {
+  raw_svector_ostream stream(bytes);
+  legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
+    return createStringError("the host's target cannot emit this file type");
+  passes.run(module);
+  return Error::success();
+}
+
+Expected<std::unique_ptr<MemoryBuffer>> emitObject(Module &module,
+                                                   TargetMachine &machine) {
+  SmallVector<char, 0> bytes;
+  if (Error error = emit(module, machine, CodeGenFileType::ObjectFile, bytes))
+    return std::move(error);
+  return std::make_unique<SmallVectorMemoryBuffer>(
+      std::move(bytes), /*RequiresNullTerminator=*/false);
+}
+
+Expected<std::string> emitAssembly(Module &module, TargetMachine &machine) {
+  SmallVector<char, 0> bytes;
+  if (Error error = emit(module, machine, CodeGenFileType::AssemblyFile, bytes))
+    return std::move(error);
+  return std::string(bytes.begin(), bytes.end());
+}
+
+//===----------------------------------------------------------------------===//
+// LoadedObject
+//===----------------------------------------------------------------------===//
+
+struct LoadedObject::Implementation {
+  std::unique_ptr<orc::LLJIT> jit;
+};
+
+LoadedObject::LoadedObject(std::unique_ptr<Implementation> implementation)
+    : implementation(std::move(implementation)) {}
+
+LoadedObject::~LoadedObject() = default;
+
+Expected<std::unique_ptr<LoadedObject>>
+LoadedObject::load(std::unique_ptr<MemoryBuffer> object,
+                   ArrayRef<std::pair<StringRef, void *>> callbacks) {
+  auto jit = orc::LLJITBuilder().create();
+  if (!jit)
+    return jit.takeError();
+  orc::JITDylib &library = (*jit)->getMainJITDylib();
+  orc::SymbolMap symbols;
+  for (auto [name, address] : callbacks)
+    symbols[(*jit)->mangleAndIntern(name)] = {
+        orc::ExecutorAddr::fromPtr(address), JITSymbolFlags::Exported};
+  if (Error error = library.define(orc::absoluteSymbols(std::move(symbols))))
+    return std::move(error);
+  // libm and compiler runtime functions.
+  auto process = orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+      (*jit)->getDataLayout().getGlobalPrefix());
+  if (!process)
+    return process.takeError();
+  library.addGenerator(std::move(*process));
+  if (Error error = (*jit)->addObjectFile(std::move(object)))
+    return std::move(error);
+  auto implementation = std::make_unique<Implementation>();
+  implementation->jit = std::move(*jit);
+  return std::unique_ptr<LoadedObject>(
+      new LoadedObject(std::move(implementation)));
+}
+
+Expected<void *> LoadedObject::lookup(StringRef name) {
+  auto symbol = implementation->jit->lookup(name);
+  if (!symbol)
+    return symbol.takeError();
+  return symbol->toPtr<void *>();
+}
+
+} // namespace flashtile::cpu
