@@ -103,7 +103,7 @@ def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ReturnLike,
     Ends the region of `tile.reduce` and `tile.scan`; one value for each
     reduced tile. See `tile.reduce` for an example.
   }];
-  let arguments = (ins Variadic<AnyType>:$values);
+  let arguments = (ins Arg<Variadic<AnyType>, "one for each reduced tile">:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
 }
 

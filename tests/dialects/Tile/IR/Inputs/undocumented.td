@@ -1,0 +1,18 @@
+include "mlir/IR/OpBase.td"
+include "mlir/Pass/PassBase.td"
+
+def Bare_Dialect : Dialect {
+  let name = "bare";
+  let cppNamespace = "::bare";
+}
+
+def Bare_SilentOp : Op<Bare_Dialect, "silent"> {
+  let arguments = (ins I32:$value, I32Attr:$axis);
+}
+
+def Bare_LongOp : Op<Bare_Dialect, "long"> {
+  let summary = "a summary that goes on and on until nobody wants to read it any more.";
+  let description = "Words, but no example.";
+}
+
+def BareSilentPass : Pass<"bare-silent">;
