@@ -16,6 +16,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Parser/Parser.h"
 
 using namespace flashtile;
 using namespace flashtile::dsl;
@@ -33,6 +34,40 @@ ModuleState::ModuleState() : context(mlir::MLIRContext::Threading::DISABLED) {
 }
 
 KernelModule::KernelModule() : state(std::make_shared<ModuleState>()) {}
+
+/// Runs `action` and gives the diagnostics that it emits, one a line.
+template <typename Function>
+static std::string diagnosticsOf(mlir::MLIRContext *context,
+                                 Function &&action) {
+  std::string text;
+  mlir::ScopedDiagnosticHandler handler(
+      context, [&](mlir::Diagnostic &diagnostic) {
+        if (!text.empty())
+          text += "\n";
+        if (auto loc = diagnostic.getLocation()
+                           ->findInstanceOf<mlir::FileLineColLoc>())
+          text += message(loc.getFilename().getValue(), ":", loc.getLine(), ":",
+                          loc.getColumn(), ": ");
+        text += diagnostic.str();
+      });
+  action();
+  return text;
+}
+
+KernelModule KernelModule::parse(const std::string &text,
+                                 const std::string &source) {
+  KernelModule result;
+  mlir::MLIRContext *context = &result.state->context;
+  mlir::OwningOpRef<mlir::ModuleOp> parsed;
+  std::string diagnostics = diagnosticsOf(context, [&] {
+    parsed = mlir::parseSourceString<mlir::ModuleOp>(
+        text, mlir::ParserConfig(context), source);
+  });
+  if (!parsed)
+    throw Error(ErrorCode::Compile, diagnostics);
+  result.state->module = std::move(parsed);
+  return result;
+}
 
 std::string KernelModule::text(bool withLocations) const {
   mlir::OpPrintingFlags flags;
@@ -231,16 +266,10 @@ KernelModule KernelBuilder::build(SourceLocation location) {
   state->eraseUnusedConstants();
 
   mlir::ModuleOp module = getModuleOp(state->module);
-  std::string diagnostics;
+  module.push_back(state->op.release());
   mlir::LogicalResult verified = mlir::success();
-  {
-    mlir::ScopedDiagnosticHandler handler(
-        context, [&](mlir::Diagnostic &diagnostic) {
-          diagnostics += (diagnostics.empty() ? "" : "\n") + diagnostic.str();
-        });
-    module.push_back(state->op.release());
-    verified = mlir::verify(kernel);
-  }
+  std::string diagnostics =
+      diagnosticsOf(context, [&] { verified = mlir::verify(kernel); });
   if (mlir::failed(verified)) {
     kernel.erase();
     throw Error(ErrorCode::Internal,

@@ -32,6 +32,11 @@ public:
   /// An empty module.
   KernelModule();
 
+  /// A module from its text. Throws Error (Compile) with all diagnostics, each
+  /// with its line of `source`, the name that they give the text.
+  static KernelModule parse(const std::string &text,
+                            const std::string &source = "kernel.mlir");
+
   /// The module in the tile dialect; `withLocations` adds the C++ lines.
   std::string text(bool withLocations = false) const;
   /// Names of the kernels, in the order in which they were built.

@@ -22,13 +22,16 @@ KernelModule buildRowSoftmax(ElementType type, int64_t block) {
   auto chunk = [&](Value base, Value start) {
     return makeBlockPtr(base + at, {columns}, {1}, {start}, {block});
   };
-  auto [m, l] = forRange(
-      0, columns, block, {full({}, -INFINITY, f32), full({}, 0, f32)},
-      [&](Value start, Value m, Value l) {
-        Value s = cast(load(chunk(x, start), Padding::NegInf), f32);
-        Value mNew = maximum(m, max(s, 0));
-        return std::tuple(mNew, l * exp(m - mNew) + sum(exp(s - mNew), 0));
-      });
+  auto [m, l] =
+      forRange(0, columns, block, {full({}, -INFINITY, f32), full({}, 0, f32)},
+               [&](Value start, Value m, Value l) {
+                 Value s = cast(load(chunk(x, start), Padding::NegInf), f32);
+                 Value mNew = maximum(m, max(s, 0));
+                 Value ref =
+                     where(mNew == -INFINITY, 0.0, mNew); // no -inf - -inf
+                 l = l * exp(m - ref) + sum(exp(s - ref), 0);
+                 return std::tuple(mNew, l);
+               });
   Value top = m, norm = l; // C++17 lambdas do not capture bindings
   forRange(0, columns, block, [&](Value start) {
     Value s = cast(load(chunk(x, start)), f32);

@@ -1,0 +1,314 @@
+//===- FlashAttentionForward.cpp - Attention, forward ---------------------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The plain recurrence and nothing else: splitting the loop where the mask is
+// all true, exp2, and moving the scale are the compiler's. Statements are kept
+// short where their order shows in the text, since C++ leaves the order within
+// an expression open and flash_attention_forward.mlir shows the same kernel.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kernels/FlashAttentionForward.h"
+
+#include "compiler/Frontend/Dsl.h"
+
+#include <cfloat>
+#include <cmath>
+
+namespace flashtile::kernels {
+
+using namespace dsl;
+
+namespace {
+
+constexpr int64_t kMinHeadDim = 8;
+constexpr int64_t kMaxHeadDim = 256;
+constexpr int64_t kHeadDimStep = 8;
+/// Elements of a score tile: the dialect's limit.
+constexpr int64_t kMaxScores = int64_t(1) << 20;
+
+bool isFp8(ElementType type) {
+  return type == ElementType::F8E4M3FN || type == ElementType::F8E5M2;
+}
+
+void checkType(ElementType type, const char *name) {
+  if (type != ElementType::F32 && type != ElementType::F16 &&
+      type != ElementType::BF16 && !isFp8(type))
+    throw Error(ErrorCode::InvalidArgument,
+                std::string("expected ") + name +
+                    " to be f32, f16, bf16, f8E4M3FN or f8E5M2, but got " +
+                    std::string(elementTypeName(type)));
+}
+
+void checkConfig(const FlashAttentionConfig &config) {
+  checkType(config.dtype, "dtype");
+  if (config.outputType)
+    checkType(*config.outputType, "outputType");
+  if (config.headDim < kMinHeadDim || config.headDim > kMaxHeadDim ||
+      config.headDim % kHeadDimStep)
+    throw Error(ErrorCode::InvalidArgument,
+                "expected headDim between " + std::to_string(kMinHeadDim) +
+                    " and " + std::to_string(kMaxHeadDim) + " in steps of " +
+                    std::to_string(kHeadDimStep) + ", but got " +
+                    std::to_string(config.headDim));
+  auto checkBlock = [&](const char *name, int64_t rows, int64_t columns) {
+    if (rows <= 0 || rows > kMaxScores / columns)
+      throw Error(ErrorCode::InvalidArgument,
+                  std::string("expected ") + name + " between 1 and " +
+                      std::to_string(kMaxScores / columns) + ", but got " +
+                      std::to_string(rows));
+  };
+  checkBlock("blockM", config.blockM, config.headDim);
+  checkBlock("blockN", config.blockN, std::max(config.headDim, config.blockM));
+  if (config.shortenedLoop && !config.causal)
+    throw Error(ErrorCode::InvalidArgument,
+                "expected shortenedLoop only with causal");
+}
+
+/// A tensor [batch, heads, rows, headDim] among the arguments.
+struct TensorArgument {
+  Value base;
+  Value strideBatch, strideHead, strideRow;
+  Value strideInner; ///< empty for stride 1
+};
+
+/// What a tile of scores changes: the probabilities with respect to the new
+/// maximum, and the factor that brings the old sums to it.
+struct SoftmaxStep {
+  Value m;
+  Value p;
+  Value alpha;
+};
+
+class ForwardKernel {
+public:
+  ForwardKernel(const KernelModule &module, const std::string &name,
+                const FlashAttentionConfig &config)
+      : config(config), kernel(module, name) {
+    // fp8 has no room for probabilities, and f16 holds both fp8 types exactly.
+    productType = isFp8(config.dtype) ? ElementType::F16 : config.dtype;
+    outputType = config.outputType.value_or(
+        isFp8(config.dtype) ? ElementType::BF16 : config.dtype);
+  }
+
+  void build() {
+    declareArguments();
+    locate();
+
+    Value mInit = full({config.blockM}, -INFINITY, f32);
+    Value lInit = zeros({config.blockM}, f32);
+    Value accInit = zeros({config.blockM, config.headDim}, f32);
+    auto [m, l, acc] =
+        forRange(0, keyEnd, config.blockN, {mInit, lInit, accInit},
+                 [&](Value start, Value m, Value l, Value acc) {
+                   Value visible = visibleAt(start);
+                   SoftmaxStep step = softmax(scores(start, visible), m);
+                   Value v = loadValues(start);
+                   l = l * step.alpha;
+                   l = l + sum(step.p, 1);
+                   acc = acc * expandDims(step.alpha, 1);
+                   acc = dot(cast(step.p, productType), v, acc);
+                   return std::tuple(step.m, l, acc);
+                 });
+    store(m, l, config.causal ? withoutMaskedValues(acc, mInit, accInit) : acc);
+    kernel.build();
+  }
+
+private:
+  void declareArguments() {
+    q.base = kernel.pointer("q", config.dtype);
+    k.base = kernel.pointer("k", config.dtype);
+    v.base = kernel.pointer("v", config.dtype);
+    o.base = kernel.pointer("o", outputType);
+    lse = kernel.pointer("lse", ElementType::F32);
+    headsQ = kernel.i32("heads_q");
+    headsKV = kernel.i32("heads_kv");
+    seqQ = kernel.i32("seq_q");
+    seqK = kernel.i32("seq_k");
+    Value batch = kernel.i32("batch");
+    declareStrides(q, "q");
+    declareStrides(k, "k");
+    declareStrides(v, "v");
+    declareStrides(o, "o");
+    scale = kernel.f32("scale");
+    if (config.scaleIsPositive)
+      scale = assume(scale, Facts().min(FLT_MIN));
+    kernel.grid({ceilDiv(seqQ, config.blockM), headsQ, batch});
+  }
+
+  void declareStrides(TensorArgument &tensor, const std::string &name) {
+    tensor.strideBatch = kernel.i64(name + "_stride_batch");
+    tensor.strideHead = kernel.i64(name + "_stride_head");
+    tensor.strideRow = kernel.i64(name + "_stride_row");
+    if (!config.unitInnerStride)
+      tensor.strideInner = kernel.i64(name + "_stride_inner");
+  }
+
+  /// The part of the problem that this program solves.
+  void locate() {
+    rowStart = programId(0) * config.blockM;
+    Value headIndex = programId(1);
+    // heads_q / heads_kv query heads share one head of keys and values.
+    Value group = headsQ / headsKV;
+    Value kvHead = cast(headIndex / group, i64);
+    head = cast(headIndex, i64);
+    batchIndex = cast(programId(2), i64);
+    queryCount = cast(seqQ, i64);
+    Value keyCount = cast(seqK, i64);
+    query = load(window(q, head, queryCount, rowStart, config.blockM));
+    keys = window(k, kvHead, keyCount, 0, config.blockN);
+    values = window(v, kvHead, keyCount, 0, config.blockN);
+    keyEnd = seqK;
+    if (config.causal)
+      locateDiagonal();
+  }
+
+  void locateDiagonal() {
+    Value rows = rowStart + arange(0, config.blockM);
+    Value shift;
+    if (config.alignment == CausalAlignment::BottomRight) {
+      shift = seqK - seqQ;
+      rows = rows + shift;
+    }
+    lastVisible = expandDims(rows, 1);
+    if (!config.shortenedLoop)
+      return;
+    keyEnd = rowStart + config.blockM;
+    if (!shift.empty())
+      keyEnd = keyEnd + shift;
+    keyEnd = minimum(seqK, keyEnd);
+  }
+
+  /// `rows` rows from `start` of one head.
+  Value window(const TensorArgument &tensor, const Value &headIndex,
+               const Value &length, const Operand &start, int64_t rows) {
+    Value base = tensor.base + batchIndex * tensor.strideBatch;
+    base = base + headIndex * tensor.strideHead;
+    Operand inner =
+        tensor.strideInner.empty() ? Operand(1) : Operand(tensor.strideInner);
+    return makeBlockPtr(base, {length, config.headDim},
+                        {tensor.strideRow, inner}, {start, 0},
+                        {rows, config.headDim});
+  }
+
+  /// The positions of the score tile at key `start` that take part.
+  Value visibleAt(const Value &start) {
+    Value columns = expandDims(start + arange(0, config.blockN), 0);
+    Value visible = columns < seqK;
+    return config.causal ? visible & (columns <= lastVisible) : visible;
+  }
+
+  Value scores(const Value &start, const Value &visible) {
+    Value keyTile = load(advance(keys, {start, 0}));
+    Value s = dot(query, trans(keyTile)) * scale;
+    return where(visible, s, -INFINITY);
+  }
+
+  SoftmaxStep softmax(const Value &s, const Value &m) {
+    Value mNew = maximum(m, max(s, 1));
+    // While a row has seen nothing, -inf - -inf must not arise. This guard is
+    // never stored: the running maximum stays -inf.
+    Value none = mNew == -INFINITY;
+    Value reference = where(none, 0.0, mNew);
+    Value p = exp(s - expandDims(reference, 1), Accuracy::Fast);
+    Value alpha = exp(m - reference, Accuracy::Fast);
+    return {mNew, p, alpha};
+  }
+
+  Value loadValues(const Value &start) {
+    return cast(load(advance(values, {start, 0})), productType);
+  }
+
+  /// `acc`, recomputed where it holds NaN or infinity. The probability of a
+  /// masked position is 0, but 0 * NaN is NaN: where v is not finite, what a
+  /// row does not see would reach it. (Out of bounds v is loaded as 0, so this
+  /// concerns the causal mask only.)
+  Value withoutMaskedValues(const Value &acc, const Value &mInit,
+                            const Value &accInit) {
+    Value suspicious = any(!isFinite(acc));
+    return ifThenElse(
+        suspicious, [&] { return strictSum(mInit, accInit); },
+        [&] { return acc; });
+  }
+
+  /// The weighted sum once more, with v's NaN and infinities taken out and
+  /// counted separately, for each row among the positions that it sees.
+  Value strictSum(const Value &mInit, const Value &accInit) {
+    auto [m, acc, above, below] = forRange(
+        0, keyEnd, config.blockN, {mInit, accInit, accInit, accInit},
+        [&](Value start, Value m, Value acc, Value above, Value below) {
+          Value visible = visibleAt(start);
+          SoftmaxStep step = softmax(scores(start, visible), m);
+          Value v = loadValues(start);
+          Value finite = where(isFinite(v), v, 0.0);
+          acc = acc * expandDims(step.alpha, 1);
+          acc = dot(cast(step.p, productType), finite, acc);
+          // NaN counts on both sides, as +inf and -inf together do.
+          Value nan = isNaN(v);
+          Value up = nan | (v == INFINITY);
+          Value down = nan | (v == -INFINITY);
+          Value seen = cast(visible, productType);
+          above = dot(seen, cast(up, productType), above);
+          below = dot(seen, cast(down, productType), below);
+          return std::tuple(step.m, acc, above, below);
+        });
+    Value isAbove = above > 0.0;
+    Value isBelow = below > 0.0;
+    Value result = where(isAbove, INFINITY, acc);
+    result = where(isBelow, -INFINITY, result);
+    return where(isAbove & isBelow, NAN, result);
+  }
+
+  void store(const Value &m, const Value &l, const Value &acc) {
+    Value norm = expandDims(l, 1);
+    Value empty = norm == 0.0;
+    Value out = where(empty, 0.0, acc / norm);
+    out = cast(out, outputType);
+    dsl::store(window(o, head, queryCount, rowStart, config.blockM), out);
+
+    // -inf + log(0) = -inf for a row without keys.
+    Value logSumExp = m + log(l);
+    Value row = batchIndex * headsQ;
+    row = (row + head) * queryCount;
+    Value lseWindow =
+        makeBlockPtr(lse + row, {queryCount}, {1}, {rowStart}, {config.blockM});
+    dsl::store(lseWindow, logSumExp);
+  }
+
+  const FlashAttentionConfig &config;
+  KernelBuilder kernel;
+  ElementType productType; ///< of the operands of P V
+  ElementType outputType;
+
+  TensorArgument q, k, v, o;
+  Value lse, headsQ, headsKV, seqQ, seqK, scale;
+
+  Value rowStart, head, batchIndex, queryCount;
+  Value query, keys, values;
+  Value lastVisible; ///< causal: the last key of each row, [blockM, 1]
+  Value keyEnd;
+};
+
+} // namespace
+
+std::string flashAttentionForwardName(const FlashAttentionConfig &config) {
+  return config.causal ? "flash_attention_forward_causal"
+                       : "flash_attention_forward";
+}
+
+void addFlashAttentionForward(const KernelModule &module,
+                              const std::string &name,
+                              const FlashAttentionConfig &config) {
+  checkConfig(config);
+  ForwardKernel(module, name, config).build();
+}
+
+KernelModule buildFlashAttentionForward(const FlashAttentionConfig &config) {
+  KernelModule module;
+  addFlashAttentionForward(module, flashAttentionForwardName(config), config);
+  return module;
+}
+
+} // namespace flashtile::kernels
