@@ -154,7 +154,9 @@ def Tile_NumProgramsOp : Tile_GridOp<"num_programs"> {
 def Tile_FactScalar : AnyTypeOf<[Tile_Int, Tile_ComputeFloat],
     "a scalar of i1, i8, i16, i32, i64, f64, f32, f16 or bf16">;
 
-def Tile_AssumeOp : Tile_Op<"assume", [Pure, AllTypesMatch<["value", "result"]>]> {
+// Not speculatable: a fact need not hold where control does not reach it.
+def Tile_AssumeOp : Tile_Op<"assume", [NoMemoryEffect,
+    AllTypesMatch<["value", "result"]>]> {
   let summary = "a scalar together with facts about it";
   let description = [{
     `result = value`, of which the author promises: it is a multiple of

@@ -1,4 +1,4 @@
-// RUN: fa-opt %s --canonicalize | FileCheck %s
+// RUN: fa-opt %s --canonicalize --loop-invariant-code-motion | FileCheck %s
 
 // CHECK-LABEL: tile.kernel @facts
 // CHECK-SAME:    (%[[N:.*]]: i32)
@@ -31,5 +31,29 @@ tile.kernel @asserts(%c: i1) grid(c) -> (1) {
   tile.assert %false, "fails" : i1
   tile.assert %some, "fails in part" : tensor<2xi1>
   tile.assert %c, "unknown" : i1
+  tile.return
+}
+
+// A fact holds where it is stated: behind a condition, or in a loop that may run
+// zero times. It goes where nothing uses it.
+// CHECK-LABEL: tile.kernel @facts_are_not_hoisted
+// CHECK:         scf.if
+// CHECK-NEXT:      tile.assume %n {min = 1 : i32} : i32
+// CHECK:         scf.for
+// CHECK-NEXT:      tile.assume %n {min = 2 : i32} : i32
+// CHECK-NOT:     min = 3
+tile.kernel @facts_are_not_hoisted(%c: i1, %n: i32) grid(c, n) -> (1) {
+  %lower = arith.constant 0 : index
+  %step = arith.constant 1 : index
+  %upper = arith.index_cast %n : i32 to index
+  scf.if %c {
+    %0 = tile.assume %n {min = 1 : i32} : i32
+    tile.print "guarded", %0 : i32
+  }
+  scf.for %i = %lower to %upper step %step {
+    %0 = tile.assume %n {min = 2 : i32} : i32
+    tile.print "in a loop", %0 : i32
+    %1 = tile.assume %n {min = 3 : i32} : i32
+  }
   tile.return
 }
