@@ -48,7 +48,9 @@ static RegisterBlock chooseBlock(int64_t rows, int64_t vectors,
       double waste = double(blocks * mr) / rows;
       // Fewer than eight sums do not hide the latency of a multiply-add.
       double latency = mr * nv < 8 ? 8.0 / (mr * nv) : 1.0;
-      double cost = (1.0 + loads) * latency + 0.25 * (waste - 1.0);
+      // Leftover rows need code of their own, which costs compile time.
+      double leftover = rows % mr != 0 ? 0.15 : 0.0;
+      double cost = (1.0 + loads) * latency + 0.25 * (waste - 1.0) + leftover;
       if (cost < bestCost) {
         bestCost = cost;
         best = {mr, nv};

@@ -98,7 +98,7 @@ createTargetMachine(const CpuTarget &target) {
   TargetOptions options;
   std::unique_ptr<TargetMachine> machine(native->createTargetMachine(
       Triple(sys::getProcessTriple()), target.cpu, target.features, options,
-      Reloc::PIC_, std::nullopt, CodeGenOptLevel::Default, /*JIT=*/true));
+      Reloc::PIC_, std::nullopt, CodeGenOptLevel::Less, /*JIT=*/true));
   if (!machine)
     return createStringError("cannot generate code for processor '" +
                              target.cpu + "'");
