@@ -14,26 +14,26 @@
 
 #include "compiler/Frontend/Dsl.h"
 
+#include <algorithm>
 #include <cfloat>
 #include <cmath>
+#include <tuple>
 
 namespace flashtile::kernels {
 
 using namespace dsl;
 
-namespace {
-
-constexpr int64_t kMinHeadDim = 8;
-constexpr int64_t kMaxHeadDim = 256;
-constexpr int64_t kHeadDimStep = 8;
+static constexpr int64_t kMinHeadDim = 8;
+static constexpr int64_t kMaxHeadDim = 256;
+static constexpr int64_t kHeadDimStep = 8;
 /// Elements of a score tile: the dialect's limit.
-constexpr int64_t kMaxScores = int64_t(1) << 20;
+static constexpr int64_t kMaxScores = int64_t(1) << 20;
 
-bool isFp8(ElementType type) {
+static bool isFp8(ElementType type) {
   return type == ElementType::F8E4M3FN || type == ElementType::F8E5M2;
 }
 
-void checkType(ElementType type, const char *name) {
+static void checkType(ElementType type, const char *name) {
   if (type != ElementType::F32 && type != ElementType::F16 &&
       type != ElementType::BF16 && !isFp8(type))
     throw Error(ErrorCode::InvalidArgument,
@@ -42,7 +42,7 @@ void checkType(ElementType type, const char *name) {
                     std::string(elementTypeName(type)));
 }
 
-void checkConfig(const FlashAttentionConfig &config) {
+static void checkConfig(const FlashAttentionConfig &config) {
   checkType(config.dtype, "dtype");
   if (config.outputType)
     checkType(*config.outputType, "outputType");
@@ -67,6 +67,7 @@ void checkConfig(const FlashAttentionConfig &config) {
                 "expected shortenedLoop only with causal");
 }
 
+namespace {
 /// A tensor [batch, heads, rows, headDim] among the arguments.
 struct TensorArgument {
   Value base;
@@ -290,7 +291,6 @@ private:
   Value lastVisible; ///< causal: the last key of each row, [blockM, 1]
   Value keyEnd;
 };
-
 } // namespace
 
 std::string flashAttentionForwardName(const FlashAttentionConfig &config) {

@@ -195,6 +195,7 @@ tile.kernel @flash_attention_forward_causal(
   %inf_bf16 = arith.constant dense<0x7F80> : tensor<64x64xbf16>
   %zero_bf16 = arith.constant dense<0.000000e+00> : tensor<64x64xbf16>
   %neg_inf_bf16 = arith.constant dense<0xFF80> : tensor<64x64xbf16>
+  %one_bf16 = arith.constant dense<1.000000e+00> : tensor<64x64xbf16>
   %nan = arith.constant dense<0x7FC00000> : tensor<64x64xf32>
   %zero_column = arith.constant dense<0.000000e+00> : tensor<64x1xf32>
 
@@ -379,11 +380,13 @@ tile.kernel @flash_attention_forward_causal(
       %v_above = arith.ori %v_nan, %v_up : tensor<64x64xi1>
       %v_down = arith.cmpf oeq, %v_tile, %neg_inf_bf16 : tensor<64x64xbf16>
       %v_below = arith.ori %v_nan, %v_down : tensor<64x64xi1>
-      %seen = arith.uitofp %visible : tensor<64x64xi1> to tensor<64x64xbf16>
-      %above_bf16 = arith.uitofp %v_above : tensor<64x64xi1> to tensor<64x64xbf16>
+      %seen = arith.select %visible, %one_bf16, %zero_bf16 : tensor<64x64xi1>, tensor<64x64xbf16>
+      %above_bf16 = arith.select %v_above, %one_bf16, %zero_bf16
+          : tensor<64x64xi1>, tensor<64x64xbf16>
       %above_new = tile.dot %seen, %above_bf16, %above
           : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
-      %below_bf16 = arith.uitofp %v_below : tensor<64x64xi1> to tensor<64x64xbf16>
+      %below_bf16 = arith.select %v_below, %one_bf16, %zero_bf16
+          : tensor<64x64xi1>, tensor<64x64xbf16>
       %below_new = tile.dot %seen, %below_bf16, %below
           : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
       scf.yield %m_new, %acc_new, %above_new, %below_new

@@ -243,12 +243,16 @@ Value dsl::cast(const Value &operand, ElementType type,
   if (fromFloat)
     return emit.wrap(arith::FPToSIOp::create(
         emit.b, emit.loc, tile::withElementType(value.getType(), to), value));
+  // Exact in every float type, and no conversion on any target.
+  if (from.isInteger(1)) {
+    mlir::Value one = emit.literal(Operand(1), to, shapeOf(value));
+    mlir::Value zero = emit.literal(Operand(0), to, shapeOf(value));
+    return emit.wrap(
+        arith::SelectOp::create(emit.b, emit.loc, value, one, zero));
+  }
   mlir::Type middle =
       tile::withElementType(value.getType(), isFp8(to) ? f32Type : to);
   mlir::Value converted =
-      from.isInteger(1)
-          ? mlir::Value(
-                arith::UIToFPOp::create(emit.b, emit.loc, middle, value))
-          : arith::SIToFPOp::create(emit.b, emit.loc, middle, value);
+      arith::SIToFPOp::create(emit.b, emit.loc, middle, value);
   return emit.wrap(floatCast(emit, converted, to));
 }

@@ -84,6 +84,11 @@ mlir::Value Emitter::useNumber(const Value &value) const {
   return result;
 }
 
+mlir::Value Emitter::useNumberTile(const Value &value) const {
+  useNumber(value);
+  return useTile(value);
+}
+
 mlir::Value Emitter::useScalarInteger(const Value &value,
                                       llvm::StringRef what) const {
   mlir::Value result = use(value);

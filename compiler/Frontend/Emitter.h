@@ -51,6 +51,7 @@ public:
   mlir::Value useTile(const Value &value) const;
   /// A number or tile of numbers, no pointer.
   mlir::Value useNumber(const Value &value) const;
+  mlir::Value useNumberTile(const Value &value) const;
   mlir::Value useScalarInteger(const Value &value, llvm::StringRef what) const;
   Value wrap(mlir::Value value) const {
     return ValueAccess::make(state, value);

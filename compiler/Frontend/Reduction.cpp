@@ -21,7 +21,7 @@ template <typename Op>
 static Value reduceAxis(llvm::StringRef name, const Value &operand, int axis,
                         SourceLocation location) {
   Emitter emit(location, operand);
-  mlir::Value value = emit.useTile(emit.wrap(emit.useNumber(operand)));
+  mlir::Value value = emit.useNumberTile(operand);
   emit.checkComputes(elementOf(value), message("the operand of '", name, "'"));
   if (std::is_same_v<Op, tile::SumOp> && elementOf(value).isInteger(1))
     emit.fail("expected the operand of 'sum' to be a number, but got i1; cast "
@@ -75,7 +75,7 @@ static llvm::SmallVector<mlir::Value>
 combined(const Emitter &emit, llvm::StringRef name, const Values &operands) {
   llvm::SmallVector<mlir::Value> values;
   for (const Value &operand : operands) {
-    mlir::Value value = emit.useTile(emit.wrap(emit.useNumber(operand)));
+    mlir::Value value = emit.useNumberTile(operand);
     emit.checkComputes(elementOf(value),
                        message("the operands of '", name, "'"));
     if (shapeOf(value) != shapeOf(values.empty() ? value : values.front()))
@@ -197,7 +197,7 @@ static ValueAndIndex argExtreme(llvm::StringRef name, const Value &operand,
                                 int axis, const Combiner &beats,
                                 SourceLocation location) {
   Emitter emit(location, operand);
-  emit.useTile(emit.wrap(emit.useNumber(operand)));
+  emit.useNumberTile(operand);
   emit.checkComputes(elementOf(emit.use(operand)),
                      message("the operand of '", name, "'"));
   int32_t along = emit.axis(axis, operand.rank());

@@ -161,7 +161,7 @@ TEST(FrontendTypes, CastsByKind) {
   cast(k.row, i1);
   std::string text = k.text();
   for (const char *op :
-       {"tile.cast", "arith.sitofp", "arith.uitofp", "arith.extui",
+       {"tile.cast", "arith.sitofp", "arith.select", "arith.extui",
         "arith.fptosi", "arith.trunci", "arith.cmpf une"})
     EXPECT_THAT(text, HasSubstr(op));
 }

@@ -162,6 +162,34 @@ TEST(FrontendKernels, ShapesAndFunctions) {
   EXPECT_THAT(k.text(), HasSubstr("fastmath<afn>"));
 }
 
+TEST(FrontendKernels, ParsesText) {
+  std::string text = buildScale(KernelModule(), "scale").text();
+  KernelModule module = KernelModule::parse(text);
+  EXPECT_EQ(module.text(), text);
+  EXPECT_THAT(module.kernelNames(), ElementsAre("scale"));
+  buildScale(module, "other");
+  EXPECT_EQ(module.kernelNames().size(), 2u);
+}
+
+TEST(FrontendKernels, ParsingReportsLines) {
+  auto expectError = [](const std::string &text, const std::string &words) {
+    try {
+      KernelModule::parse(text, "mine.mlir");
+      ADD_FAILURE() << "expected an error: " << words;
+    } catch (const Error &error) {
+      EXPECT_EQ(error.code(), ErrorCode::Compile);
+      EXPECT_THAT(error.what(), HasSubstr(words));
+    }
+  };
+  expectError("tile.kernel", "mine.mlir:1:");
+  expectError("\n\ntile.nonsense", "mine.mlir:3:1: ");
+  expectError("tile.kernel @k(%x: f16) grid() -> (1) {\n}", "f16");
+  expectError("func.func @f() { return }", "mine.mlir:1:1: ");
+  expectError("tile.kernel @k() grid() -> (1) {\n"
+              "  %a = tile.arange 5 to 5 : tensor<1xi32>\n}",
+              "mine.mlir:2:8: ");
+}
+
 // What the README shows is what the test compiles.
 TEST(FrontendKernels, Readme) {
   auto read = [](const char *path) {
