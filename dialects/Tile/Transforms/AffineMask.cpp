@@ -115,13 +115,15 @@ public:
       form.lanes.resize(rankOf(value), 0);
       return form;
     }
+    std::string earlier = reason;
     if (depth < kMaxDepth)
       if (Operation *op = value.getDefiningOp())
         if (std::optional<AffineForm> form = readOp(op, depth + 1))
           return form;
     if (!isa<RankedTensorType>(value.getType()) &&
         loop.isDefinedOutsideOfLoop(value)) {
-      reason.clear();
+      // Why its definition could not be read does not matter.
+      reason = std::move(earlier);
       AffineForm form;
       form.symbols[value] = 1;
       return form;

@@ -45,13 +45,14 @@ public:
     Location loc = op.getLoc();
     auto difference = op.getOperand().getDefiningOp<arith::SubFOp>();
     bool fused = difference && isRepeated(difference.getRhs());
+    builder.setInsertionPoint(op);
     Value exponent;
     if (fused) {
       std::optional<ScaledValue> scaled = ScaledValue::of(difference.getLhs());
       Value base = scaled ? scaled->value : difference.getLhs();
       Value factor = scaled
                          ? factorTimesLog2e(scaled->factor, loc, base.getType())
-                         : log2e(loc, op, base.getType());
+                         : log2e(loc, base.getType());
       Value offset = negativeTimesLog2e(difference.getRhs());
       builder.setInsertionPoint(op);
       exponent = math::FmaOp::create(builder, loc, base, factor, offset);
@@ -74,15 +75,11 @@ public:
 private:
   /// Whether a tile has fewer distinct elements than elements.
   static bool isRepeated(Value value) {
-    return value.getDefiningOp<BroadcastOp>() || UniformFactor::of(value);
+    return isa<RankedTensorType>(value.getType()) &&
+           (value.getDefiningOp<BroadcastOp>() || UniformFactor::of(value));
   }
 
-  /// The constant log2(e), before `op`.
-  Value log2e(Location loc, Operation *op, Type type) {
-    builder.setInsertionPoint(op);
-    return log2e(loc, type);
-  }
-
+  /// The constant log2(e).
   Value log2e(Location loc, Type type) {
     Attribute element = builder.getF32FloatAttr(llvm::numbers::log2ef);
     if (auto tile = dyn_cast<RankedTensorType>(type))
@@ -90,7 +87,8 @@ private:
     return arith::ConstantOp::create(builder, loc, cast<TypedAttr>(element));
   }
 
-  /// factor * log2(e), where the factor is defined, in every element of `type`.
+  /// factor * log2(e) in every element of `type`: where the factor is defined,
+  /// or, for a constant, at the builder's position.
   Value factorTimesLog2e(const UniformFactor &factor, Location loc, Type type) {
     if (std::optional<APFloat> constant = factor.getConstant()) {
       Attribute element = builder.getF32FloatAttr(
@@ -126,7 +124,9 @@ private:
       return product;
     if (std::optional<ScaledValue> scaled = ScaledValue::of(value)) {
       Value factor = factorTimesLog2e(scaled->factor, loc, type);
-      builder.setInsertionPointAfterValue(value);
+      // A constant has been made here; other factors come from further up.
+      if (!scaled->factor.getConstant())
+        builder.setInsertionPointAfterValue(value);
       return arith::MulFOp::create(builder, loc, scaled->value, factor);
     }
     if (auto select = value.getDefiningOp<arith::SelectOp>())

@@ -472,6 +472,7 @@ private:
   /// A write that happens although the conditions are false.
   std::optional<std::string> findSideEffect() {
     Interpreter interpreter = start();
+    assumeMasked(interpreter);
     interpreter.run();
     for (Operation &op : loop.getBody()->without_terminator()) {
       Value mask;
@@ -512,6 +513,11 @@ private:
     if (maximumUpdate)
       alignment.setRows(maximumArgument);
     return std::nullopt;
+  }
+
+  void assumeMasked(Interpreter &interpreter) const {
+    for (Value condition : falseEverywhere)
+      interpreter.assume(condition, Known::of(kFalse));
   }
 
   Interpreter start() const { return Interpreter(loop, alignment); }
@@ -615,8 +621,7 @@ private:
     Interpreter interpreter = start();
     if (row)
       assumeEntry(interpreter, *row);
-    for (Value condition : falseEverywhere)
-      interpreter.assume(condition, Known::of(kFalse));
+    assumeMasked(interpreter);
     interpreter.run();
     for (auto [index, yielded] : llvm::enumerate(loop.getYieldedValues())) {
       BlockArgument argument = loop.getRegionIterArg(index);

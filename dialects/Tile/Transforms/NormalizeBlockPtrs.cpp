@@ -80,15 +80,18 @@ private:
       auto advance = pointer.getDefiningOp<AdvanceOp>();
       if (!advance) {
         remarkMissed(loop, pass, "PointerReplaced",
-                     "block pointer stays loop-carried: the body replaces it "
-                     "by another window instead of advancing it");
+                     "carried value " + Twine(index) +
+                         " stays a block pointer: the body replaces it by "
+                         "another window instead of advancing it");
         return std::nullopt;
       }
       for (auto [terms, offset] : llvm::zip(distances, advance.getOffsets())) {
         if (!loop.isDefinedOutsideOfLoop(offset) && !getConstantInt(offset)) {
-          remarkMissed(advance, pass, "DistanceVaries",
-                       "block pointer stays loop-carried: the distance it is "
-                       "advanced by changes in the loop");
+          remarkMissed(
+              advance, pass, "DistanceVaries",
+              "carried value " + Twine(index) +
+                  " stays a block pointer: the distance it is advanced "
+                  "by changes in the loop");
           return std::nullopt;
         }
         if (getConstantInt(offset) != 0)
@@ -306,18 +309,27 @@ struct NormalizeBlockPtrs
     AdvanceOp::getCanonicalizationPatterns(patterns, &getContext());
     scf::ForOp::getCanonicalizationPatterns(patterns, &getContext());
     scf::IfOp::getCanonicalizationPatterns(patterns, &getContext());
-    unsigned chosenBefore = countChosen();
+    unsigned chosenBefore = visitChosen([](Operation *) {});
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
-    numChosen += chosenBefore - countChosen();
+    numChosen +=
+        chosenBefore - visitChosen([&](Operation *op) {
+          remarkMissed(
+              op, getArgument(), "PointerChosen",
+              "block pointer stays conditional: the choice is not between "
+              "windows of one tensor");
+        });
   }
 
-  unsigned countChosen() {
+  /// Calls `visit` for every choice between block pointers; their number.
+  unsigned visitChosen(llvm::function_ref<void(Operation *)> visit) {
     unsigned count = 0;
     getOperation().walk([&](Operation *op) {
-      if (isa<scf::IfOp, arith::SelectOp>(op))
-        count +=
-            llvm::count_if(op->getResultTypes(), llvm::IsaPred<BlockPtrType>);
+      if (!isa<scf::IfOp, arith::SelectOp>(op) ||
+          llvm::none_of(op->getResultTypes(), llvm::IsaPred<BlockPtrType>))
+        return;
+      ++count;
+      visit(op);
     });
     return count;
   }

@@ -430,8 +430,6 @@ private:
         cuts.last = bounds.minimum(cuts.last, bounds.startOfAllFalse(atom));
     if (cuts.first && cuts.last)
       cuts.last = bounds.maximum(cuts.last, cuts.first);
-    if (!cuts.last)
-      cuts.last = bounds.getUpper();
 
     Value allTrue;
     for (const MaskAtom &atom : interiorAtoms()) {
@@ -444,14 +442,20 @@ private:
       else
         allTrue = bounds.conjunction(allTrue, bounds.isAllTrue(atom));
     }
-    if (cuts.interiorFirst)
-      cuts.interiorFirst = bounds.minimum(
-          bounds.maximum(cuts.first, cuts.interiorFirst), cuts.last);
-    else
+    if (cuts.interiorFirst) {
+      cuts.interiorFirst = bounds.maximum(cuts.first, cuts.interiorFirst);
+      cuts.interiorFirst = bounds.minimum(cuts.last, cuts.interiorFirst);
+    } else {
       cuts.interiorFirst = cuts.first;
-    cuts.interiorLast = bounds.minimum(cuts.interiorLast, cuts.last);
-    if (cuts.interiorFirst)
-      cuts.interiorLast = bounds.maximum(cuts.interiorLast, cuts.interiorFirst);
+    }
+    if (!cuts.last)
+      cuts.last = bounds.getUpper();
+    if (!cuts.interiorLast)
+      cuts.interiorLast = cuts.last;
+    else if (cuts.last != bounds.getUpper())
+      cuts.interiorLast = bounds.minimum(cuts.interiorLast, cuts.last);
+    if (cuts.interiorLast != bounds.getUpper())
+      cuts.interiorLast = bounds.maximum(cuts.interiorFirst, cuts.interiorLast);
     for (Value *cut : {&cuts.first, &cuts.interiorFirst})
       if (!*cut)
         *cut = bounds.getLower();
