@@ -62,6 +62,8 @@ struct CpuCompilation {
 
   /// Parses and lowers to the LLVM dialect. The error, or nothing.
   std::string lower(std::string_view text, const CompilerOptions &options);
+  /// Fills in what is known of a kernel's code after lower().
+  void describeCode(CompiledKernel &kernel);
   /// Translates to optimised LLVM IR. The error, or nothing.
   std::string translate();
 
@@ -93,7 +95,7 @@ std::string CpuCompilation::lower(std::string_view text,
   if (!module)
     return session.takeErrors();
   for (tile::KernelOp kernel : module->getOps<tile::KernelOp>())
-    kernels.push_back({describeKernel(kernel), nullptr, 0});
+    kernels.push_back({describeKernel(kernel)});
   if (kernels.empty())
     return "expected at least one 'tile.kernel' in the module";
 
@@ -116,11 +118,17 @@ std::string CpuCompilation::lower(std::string_view text,
       })))
     return failedStage("tile-to-cpu");
   for (CompiledKernel &kernel : kernels)
-    if (Operation *function = module->lookupSymbol(kernel.info.name))
-      if (auto bytes =
-              function->getAttrOfType<IntegerAttr>(cpu::kArenaBytesAttr))
-        kernel.arenaBytes = bytes.getInt();
+    describeCode(kernel);
   return {};
+}
+
+void CpuCompilation::describeCode(CompiledKernel &kernel) {
+  if (Operation *entry = module->lookupSymbol(kernel.info.name))
+    if (auto bytes = entry->getAttrOfType<IntegerAttr>(cpu::kArenaBytesAttr))
+      kernel.arenaBytes = bytes.getInt();
+  Operation *body = module->lookupSymbol(kernel.info.name + ".body");
+  StringAttr fail = StringAttr::get(module->getContext(), "flashtile_rt_fail");
+  kernel.canFail = !body || !SymbolTable::symbolKnownUseEmpty(fail, body);
 }
 
 std::string CpuCompilation::translate() {

@@ -49,6 +49,8 @@ struct CompiledKernel {
   KernelInfo info;
   CpuEntry entry = nullptr;
   int64_t arenaBytes = 0;
+  /// It may call CpuCallbacks::fail, which does not return.
+  bool canFail = false;
 };
 
 /// Functions that kernels call for `tile.assert` and `tile.print`.

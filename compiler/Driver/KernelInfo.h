@@ -22,6 +22,8 @@ struct KernelArgument {
   std::string name;
   bool isPointer = false;
   ElementType type = ElementType::F32; ///< of the scalar, or pointed to
+  /// The kernel may store through this pointer.
+  bool isWritten = false;
 };
 
 /// An extent of the launch grid as a function of the kernel's integer

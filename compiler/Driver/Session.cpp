@@ -192,15 +192,51 @@ static ElementType elementTypeOf(Type type) {
   return parseElementType(name).value_or(ElementType::F32);
 }
 
+static bool isAnyPointer(Type type) {
+  return isa<tile::PtrType, tile::BlockPtrType>(getElementTypeOrSelf(type));
+}
+
+/// Arguments that some store or atomic may reach: a search from those back
+/// through whatever pointers their pointers come from.
+static llvm::DenseSet<Value> writtenArguments(tile::KernelOp kernel) {
+  llvm::DenseSet<Value> seen;
+  SmallVector<Value> pending;
+  auto visit = [&](ValueRange values) {
+    for (Value value : values)
+      if (isAnyPointer(value.getType()) && seen.insert(value).second)
+        pending.push_back(value);
+  };
+  kernel.walk([&](Operation *op) {
+    if (isa<tile::StoreOp, tile::AtomicAddOp>(op))
+      visit(op->getOperands());
+  });
+  while (!pending.empty()) {
+    Value value = pending.pop_back_val();
+    Operation *origin = value.getDefiningOp();
+    if (!origin)
+      origin = cast<BlockArgument>(value).getOwner()->getParentOp();
+    if (origin == kernel)
+      continue;
+    // Of loops and branches: what goes in, and what any region hands on.
+    visit(origin->getOperands());
+    for (Region &region : origin->getRegions())
+      for (Block &block : region)
+        visit(block.getTerminator()->getOperands());
+  }
+  return seen;
+}
+
 KernelInfo describeKernel(Operation *operation) {
   auto kernel = cast<tile::KernelOp>(operation);
+  const llvm::DenseSet<Value> written = writtenArguments(kernel);
   KernelInfo info;
   info.name = kernel.getSymName().str();
   for (auto [position, type] : llvm::enumerate(kernel.getArgumentTypes())) {
     auto pointer = dyn_cast<tile::PtrType>(type);
     info.arguments.push_back(
         {kernel.getArgName(position).str(), bool(pointer),
-         elementTypeOf(pointer ? pointer.getPointeeType() : type)});
+         elementTypeOf(pointer ? pointer.getPointeeType() : type),
+         written.contains(kernel.getArgument(position))});
   }
   for (AffineExpr extent : kernel.getGrid().getResults())
     PostfixWriter(info.grid.emplace_back()).visit(extent);

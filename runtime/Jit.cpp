@@ -1,0 +1,148 @@
+//===- Jit.cpp - Compiles kernels in this process -------------------------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The compiler is built without exceptions and reports failures as text; here
+// they become exceptions.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Jit.h"
+
+#include "compiler/Frontend/KernelBuilder.h"
+#include "compiler/Support/Error.h"
+#include "runtime/EnvOptions.h"
+#include "runtime/KernelCode.h"
+#include "runtime/ModuleCache.h"
+#include "runtime/NearestName.h"
+#include "runtime/ProgramRunner.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+
+using namespace flashtile;
+
+//===----------------------------------------------------------------------===//
+// Module
+//===----------------------------------------------------------------------===//
+
+static std::vector<std::string> namesOf(const std::vector<Kernel> &kernels) {
+  std::vector<std::string> names;
+  for (const Kernel &kernel : kernels)
+    names.push_back(kernel.name());
+  return names;
+}
+
+static std::string joined(const std::vector<std::string> &names) {
+  std::string text;
+  for (const std::string &name : names)
+    text += (text.empty() ? "'" : ", '") + name + "'";
+  return text;
+}
+
+const Kernel &Module::kernel(std::string_view name) const {
+  for (const Kernel &kernel : *all)
+    if (kernel.name() == name)
+      return kernel;
+  const std::vector<std::string> names = namesOf(*all);
+  throw Error(ErrorCode::NotFound, "no kernel '" + std::string(name) + "'" +
+                                       didYouMean(name, names) +
+                                       "; the module has " + joined(names));
+}
+
+const Kernel &Module::kernel() const {
+  if (all->size() != 1)
+    throw Error(ErrorCode::InvalidArgument,
+                "expected a module of one kernel, but it has " +
+                    joined(namesOf(*all)) + "; name the one you mean");
+  return all->front();
+}
+
+//===----------------------------------------------------------------------===//
+// Jit
+//===----------------------------------------------------------------------===//
+
+Jit::Jit(Device device, CompilerOptions options)
+    : target(device), compilerOptions(std::move(options)) {
+  if (!device.isCpu())
+    throw Error(ErrorCode::Unsupported,
+                "this build compiles for 'cpu', but not for '" +
+                    device.toString() + "'");
+  const EnvOptions environment = EnvOptions::read();
+  if (compilerOptions.dumpFolder.empty())
+    compilerOptions.dumpFolder = environment.dumpDir;
+  printsTiming = environment.timing;
+  // The folder does not change the code, but a hit would write nothing to it.
+  optionsKey = compilerOptions.hash() + compilerOptions.dumpFolder;
+}
+
+static std::string reportText(const std::vector<Kernel> &kernels) {
+  std::string text;
+  for (const Kernel &kernel : kernels)
+    text += kernel.report().toString();
+  return text;
+}
+
+static ModuleCache::Kernels compileNow(std::string_view text,
+                                       std::string_view fileName,
+                                       const CompilerOptions &options) {
+  CompileResult result = compileForCpu(text, fileName, options, cpuCallbacks());
+  if (!result.module)
+    throw Error(result.internal ? ErrorCode::Internal : ErrorCode::Compile,
+                result.internal
+                    ? "the compiler failed on '" + std::string(fileName) +
+                          "': " + result.error
+                    : result.error);
+  const std::shared_ptr<const CompiledModule> module = std::move(result.module);
+  std::vector<Kernel> kernels;
+  for (const CompiledKernel &kernel : module->kernels)
+    kernels.emplace_back(std::make_shared<const detail::KernelCode>(
+        detail::KernelCode{module, kernel}));
+  return std::make_shared<const std::vector<Kernel>>(std::move(kernels));
+}
+
+Module Jit::compile(std::string_view text, std::string_view fileName) const {
+  // Each part with its length: no two lists of parts give one key.
+  std::string key;
+  key.reserve(text.size() + fileName.size() + optionsKey.size() + 32);
+  for (const std::string_view part : {std::string_view(optionsKey), fileName})
+    key.append(std::to_string(part.size())).append(":").append(part);
+  key += text;
+  return Module(ModuleCache::global().get(key, [&] {
+    ModuleCache::Kernels kernels = compileNow(text, fileName, compilerOptions);
+    if (printsTiming) {
+      const std::string report = reportText(*kernels);
+      std::fwrite(report.data(), 1, report.size(), stderr);
+    }
+    return kernels;
+  }));
+}
+
+Module Jit::compile(const dsl::KernelModule &module) const {
+  return compile(module.text(/*withLocations=*/true), "<kernel builder>");
+}
+
+Module Jit::load(const std::string &path) const {
+  auto fail = [&](int errorNumber) {
+    throw Error(ErrorCode::Io,
+                "cannot read '" + path +
+                    "': " + std::generic_category().message(errorNumber));
+  };
+  std::FILE *file = std::fopen(path.c_str(), "rb");
+  if (!file)
+    fail(errno);
+  std::string text;
+  char block[1 << 14];
+  size_t count;
+  while ((count = std::fread(block, 1, sizeof block, file)) > 0)
+    text.append(block, count);
+  const int failure = std::ferror(file) ? errno : 0;
+  std::fclose(file);
+  if (failure)
+    fail(failure);
+  return compile(text, path);
+}
+
+void Jit::clearCache() { ModuleCache::global().clear(); }

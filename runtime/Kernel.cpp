@@ -1,0 +1,94 @@
+//===- Kernel.cpp - A compiled kernel that can be launched ----------------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Kernel.h"
+
+#include "runtime/KernelCode.h"
+#include "runtime/LaunchArguments.h"
+#include "runtime/ProgramRunner.h"
+
+#include <cstdio>
+
+using namespace flashtile;
+
+const std::string &Kernel::name() const { return code->kernel.info.name; }
+
+const std::vector<KernelArgument> &Kernel::arguments() const {
+  return code->kernel.info.arguments;
+}
+
+std::string Kernel::signature() const {
+  return kernelSignature(code->kernel.info);
+}
+
+KernelReport Kernel::report() const {
+  KernelReport report;
+  static_cast<CompileReport &>(report) = code->module->report;
+  report.kernel = name();
+  report.arenaBytes = code->kernel.arenaBytes;
+  return report;
+}
+
+static std::string line(const char *format, const std::string &label,
+                        double milliseconds) {
+  char text[128];
+  std::snprintf(text, sizeof text, format, label.c_str(), milliseconds);
+  return text;
+}
+
+std::string KernelReport::toString() const {
+  std::string text = "kernel " + kernel + ": " + std::to_string(codeBytes) +
+                     " bytes of object code, " + std::to_string(arenaBytes) +
+                     " bytes of scratch memory\n";
+  for (const StageTime &stage : stages)
+    text += line("  %-16.64s %9.3f ms\n", stage.stage, stage.milliseconds);
+  text += line("  %-16.64s %9.3f ms\n", "total", totalMilliseconds());
+  for (const std::string &warning : warnings)
+    text += "  " + warning + "\n";
+  for (const std::string &remark : remarks)
+    text += "  " + remark + "\n";
+  return text;
+}
+
+static Kernel::Grid gridOf(const detail::KernelCode &code,
+                           const NamedArgument *named, size_t count) {
+  return LaunchArguments(code.kernel.info, named, count, /*gridOnly=*/true)
+      .grid();
+}
+
+Kernel::Grid
+Kernel::grid(std::initializer_list<NamedArgument> arguments) const {
+  return gridOf(*code, arguments.begin(), arguments.size());
+}
+
+Kernel::Grid Kernel::grid(const std::vector<NamedArgument> &arguments) const {
+  return gridOf(*code, arguments.data(), arguments.size());
+}
+
+static void run(const detail::KernelCode &code,
+                const LaunchArguments &arguments) {
+  const Kernel::Grid grid = arguments.grid();
+  if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
+    return;
+  // Before the programs run: a failed one may have stored something, too.
+  arguments.bumpVersions();
+  runPrograms(code.kernel, grid, arguments.pointers());
+}
+
+void Kernel::launch(std::initializer_list<NamedArgument> arguments) const {
+  run(*code,
+      LaunchArguments(code->kernel.info, arguments.begin(), arguments.size()));
+}
+
+void Kernel::launch(const std::vector<NamedArgument> &arguments) const {
+  run(*code,
+      LaunchArguments(code->kernel.info, arguments.data(), arguments.size()));
+}
+
+void Kernel::launchPositional(const ArgumentValue *values, size_t count) const {
+  run(*code, LaunchArguments(code->kernel.info, values, count));
+}

@@ -1,0 +1,86 @@
+//===- LaunchArguments.h - Values in the form that kernels read -----------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Internal to the launch. Checks each value against the type of its argument
+// and lays it out for the entry point: a pointer per argument to its value.
+// Lives on the stack of the launch; up to `inlineCount` arguments need no
+// allocation.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FLASHTILE_RUNTIME_LAUNCHARGUMENTS_H
+#define FLASHTILE_RUNTIME_LAUNCHARGUMENTS_H
+
+#include "compiler/Driver/KernelInfo.h"
+#include "runtime/ArgumentValue.h"
+
+#include <array>
+#include <vector>
+
+namespace flashtile {
+
+/// "vector_add(x: ptr<f32>, n: i32)".
+std::string kernelSignature(const KernelInfo &info);
+
+class LaunchArguments {
+public:
+  /// Binds values in order, or by name. Throws InvalidArgument. The values must
+  /// outlive this.
+  LaunchArguments(const KernelInfo &info, const ArgumentValue *values,
+                  size_t count);
+  /// With `gridOnly`, arguments that the grid does not depend on may be
+  /// missing.
+  LaunchArguments(const KernelInfo &info, const NamedArgument *named,
+                  size_t count, bool gridOnly = false);
+  LaunchArguments(const LaunchArguments &) = delete;
+  LaunchArguments &operator=(const LaunchArguments &) = delete;
+
+  /// What the entry point takes: for each argument, where its value is.
+  const void *const *pointers() const { return pointerData; }
+
+  /// The extents of the grid. Throws InvalidArgument for one that is negative,
+  /// above 2^31 - 1, or does not fit 64 bits.
+  std::array<int64_t, 3> grid() const;
+
+  /// Counts a write to each tensor that the kernel may store to.
+  void bumpVersions() const;
+
+private:
+  /// A value as the kernel reads it.
+  using Slot = uint64_t;
+  static constexpr size_t inlineCount = 32;
+
+  void allocate();
+  void bind(size_t position, const ArgumentValue &value);
+  void bindPointer(size_t position, const ArgumentValue &value);
+  void bindInteger(size_t position, const ArgumentValue &value);
+  void bindFloat(size_t position, const ArgumentValue &value);
+  [[noreturn]] void failType(size_t position, const ArgumentValue &value,
+                             const std::string &hint = {}) const;
+  [[noreturn]] void failRange(size_t position, const ArgumentValue &value,
+                              const std::string &limits) const;
+  [[noreturn]] void failNames(const NamedArgument *named, size_t count,
+                              bool gridOnly) const;
+  std::vector<bool> usedByGrid() const;
+  bool bindByName(const NamedArgument *named, size_t count);
+  [[noreturn]] void failExtent(size_t axis, const std::string &problem) const;
+
+  const KernelInfo &info;
+  const ArgumentValue **sources = nullptr; ///< by position; null: missing
+  Slot *slots = nullptr;
+  const void **pointerData = nullptr;
+  std::vector<int64_t> integers; ///< of the integer arguments, in order
+
+  std::array<const ArgumentValue *, inlineCount> inlineSources;
+  std::array<Slot, inlineCount> inlineSlots;
+  std::array<const void *, inlineCount> inlinePointers;
+  std::vector<const ArgumentValue *> moreSources;
+  std::vector<Slot> moreSlots;
+  std::vector<const void *> morePointers;
+};
+
+} // namespace flashtile
+
+#endif // FLASHTILE_RUNTIME_LAUNCHARGUMENTS_H
