@@ -221,8 +221,10 @@ struct SinkScale : flashtile::tile::impl::SinkScalePassBase<SinkScale> {
     explain();
   }
 
-  /// Tells where the sign of a factor is what is missing.
+  /// Tells where the sign of a factor is what is missing, once for a place in
+  /// the source even if its loop was split.
   void explain() {
+    DenseSet<Location> told;
     getOperation().walk([&](MaxOp op) {
       Value operand = op.getOperand();
       if (auto select = operand.getDefiningOp<arith::SelectOp>())
@@ -230,7 +232,8 @@ struct SinkScale : flashtile::tile::impl::SinkScalePassBase<SinkScale> {
                       ? select.getTrueValue()
                       : select.getFalseValue();
       std::optional<ScaledValue> scaled = ScaledValue::of(operand);
-      if (scaled && !scaled->factor.isPositiveNormal())
+      if (scaled && !scaled->factor.isPositiveNormal() &&
+          told.insert(op.getLoc()).second)
         remarkMissed(op, getArgument(), "SignUnknown",
                      "maximum stays after the scale, which is not known to be "
                      "positive; 'tile.assume' with a positive 'min' says so");
