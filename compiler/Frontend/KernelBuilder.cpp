@@ -100,20 +100,28 @@ static std::vector<std::weak_ptr<KernelState>> &openKernels() {
   return kernels;
 }
 
-void detail::pushCurrentKernel(const std::shared_ptr<KernelState> &kernel) {
-  openKernels().push_back(kernel);
-}
-
-std::shared_ptr<KernelState> detail::currentKernel(SourceLocation location) {
+/// The innermost open kernel, or null; forgets those that are closed. A kernel
+/// given up after an error stays as long as its builder lives, so that what
+/// follows does not go to another kernel.
+static std::shared_ptr<KernelState> innermostKernel() {
   auto &kernels = openKernels();
   while (!kernels.empty()) {
-    // A kernel given up after an error stays current as long as its builder
-    // lives, so that what follows does not go to another kernel.
     auto kernel = kernels.back().lock();
     if (kernel && kernel->status != KernelStatus::Built && kernel->builderLives)
       return kernel;
     kernels.pop_back();
   }
+  return nullptr;
+}
+
+void detail::pushCurrentKernel(const std::shared_ptr<KernelState> &kernel) {
+  innermostKernel();
+  openKernels().push_back(kernel);
+}
+
+std::shared_ptr<KernelState> detail::currentKernel(SourceLocation location) {
+  if (auto kernel = innermostKernel())
+    return kernel;
   throw Error(ErrorCode::Compile,
               "expected a 'KernelBuilder' that is open on this thread",
               location);

@@ -15,12 +15,11 @@ using namespace flashtile::dsl;
 using namespace flashtile::dsl::detail;
 namespace arith = mlir::arith;
 
-namespace {
 /// What an operator is for: the operation on floats (void: none), and on
 /// integers; i1 takes part only where `OnI1` says so.
 template <typename FloatOp, typename IntOp, bool OnI1 = false>
-Value binary(llvm::StringRef symbol, const Operand &lhs, const Operand &rhs,
-             SourceLocation place) {
+static Value binary(llvm::StringRef symbol, const Operand &lhs,
+                    const Operand &rhs, SourceLocation place) {
   Emitter emit(place, {&lhs, &rhs});
   auto [left, right] = emit.unify(lhs, rhs);
   mlir::Type element = elementOf(left);
@@ -38,8 +37,9 @@ Value binary(llvm::StringRef symbol, const Operand &lhs, const Operand &rhs,
     return emit.wrap(FloatOp::create(emit.b, emit.loc, left, right));
 }
 
-Value compare(llvm::StringRef symbol, const Operand &lhs, const Operand &rhs,
-              arith::CmpFPredicate floats, arith::CmpIPredicate integers) {
+static Value compare(llvm::StringRef symbol, const Operand &lhs,
+                     const Operand &rhs, arith::CmpFPredicate floats,
+                     arith::CmpIPredicate integers) {
   Emitter emit(placeOf(lhs, rhs), {&lhs, &rhs});
   auto [left, right] = emit.unify(lhs, rhs);
   mlir::Type element = elementOf(left);
@@ -57,8 +57,8 @@ Value compare(llvm::StringRef symbol, const Operand &lhs, const Operand &rhs,
 }
 
 /// pointer + offset, in elements.
-Value movePointer(const Emitter &emit, const Value &pointer,
-                  const Operand &offset) {
+static Value movePointer(const Emitter &emit, const Value &pointer,
+                         const Operand &offset) {
   mlir::Value base = emit.use(pointer);
   if (pointer.kind() == Value::Kind::BlockPointer)
     emit.fail("expected a pointer, but got ", base.getType(),
@@ -80,20 +80,19 @@ Value movePointer(const Emitter &emit, const Value &pointer,
       tile::AddPtrOp::create(emit.b, emit.loc, base.getType(), base, distance));
 }
 
-bool isPointer(const Operand &operand) {
+static bool isPointer(const Operand &operand) {
   return operand.value() && !operand.value()->empty() &&
          operand.value()->kind() != Value::Kind::Number;
 }
 
 /// Integer division by a literal zero is certain to be wrong.
-void checkDivisor(const Operand &lhs, const Operand &rhs) {
+static void checkDivisor(const Operand &lhs, const Operand &rhs) {
   if (!rhs.integer() || *rhs.integer() != 0 || !lhs.value() ||
       lhs.value()->empty() || isFloat(lhs.value()->elementType()))
     return;
   throw Error(ErrorCode::Compile, "expected a divisor other than 0 of integers",
               rhs.location());
 }
-} // namespace
 
 Value dsl::operator+(const Operand &lhs, const Operand &rhs) {
   if (isPointer(lhs) || isPointer(rhs)) {

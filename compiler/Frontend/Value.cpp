@@ -98,8 +98,15 @@ Value ValueAccess::make(std::shared_ptr<KernelState> kernel,
   return result;
 }
 
+// From the handle alone, so that it works after the kernel was built too.
 std::string Value::typeText() const {
   if (empty())
     return "empty";
-  return message(ValueAccess::mlirValue(*this).getType());
+  std::string inner(elementTypeName(element));
+  std::string extentText = extents.empty() ? "" : shapeText(extents) + "x";
+  if (valueKind == Kind::BlockPointer)
+    return "!tile.block_ptr<" + extentText + inner + ">";
+  if (valueKind == Kind::Pointer)
+    inner = "!tile.ptr<" + inner + ">";
+  return extents.empty() ? inner : "tensor<" + extentText + inner + ">";
 }

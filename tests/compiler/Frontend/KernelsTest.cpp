@@ -103,6 +103,27 @@ TEST(FrontendKernels, ThreadsAreIndependent) {
     EXPECT_EQ(text, texts.front());
 }
 
+TEST(FrontendKernels, OuterMayEndFirst) {
+  auto outer = std::make_unique<KernelBuilder>("outer");
+  auto inner = std::make_unique<KernelBuilder>("inner");
+  outer.reset();
+  EXPECT_EQ(arange(0, 4).typeText(), "tensor<4xi32>");
+  EXPECT_THAT(inner->build().text(), HasSubstr("tile.arange"));
+  EXPECT_THROW(arange(0, 4), Error);
+}
+
+TEST(FrontendKernels, TypesAsText) {
+  TestKernel k;
+  Value tiles = ceilDiv(k.n, 64);
+  k.builder.grid({tiles});
+  k.builder.build();
+  EXPECT_EQ(tiles.typeText(), "i32"); // its operation is gone
+  EXPECT_EQ(k.tile.typeText(), "tensor<16x32xf32>");
+  EXPECT_EQ(k.pointer.typeText(), "!tile.ptr<f32>");
+  EXPECT_EQ(k.window.typeText(), "!tile.block_ptr<16x32xf32>");
+  EXPECT_EQ(Value().typeText(), "empty");
+}
+
 TEST(FrontendKernels, ConstantsAreMadeOnce) {
   TestKernel k;
   forRange(0, k.n, 1, [&](Value i) {
