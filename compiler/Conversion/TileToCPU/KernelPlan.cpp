@@ -509,7 +509,8 @@ void KernelPlan::assignBuffers() {
       if (carried && dims.size() == 1 && dims.front() == laneDim(result) &&
           bufferIds[carried].size() == 1 &&
           updatesInPlace(result, carried, loop)) {
-        bufferIds[result] = bufferIds[carried];
+        unsigned id = bufferIds[carried].front();
+        bufferIds[result] = {id};
         continue;
       }
       for (unsigned dim : dims)
