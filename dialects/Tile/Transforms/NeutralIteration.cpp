@@ -33,12 +33,15 @@ namespace {
 struct Known {
   /// Classes of floats, or kTrue and kFalse of an i1, that occur.
   FloatClasses all = kAnyFloat;
-  /// If not empty: some element of the row has a class in this set.
-  FloatClasses some = 0;
+  /// If not empty: what occurs at the witness, one element of the row (the same
+  /// for all values, by its position along the dimensions that they share).
+  FloatClasses witness = 0;
   /// Number of the carried value that this one equals, -1 for none.
   int same = -1;
 
   static Known of(FloatClasses all) { return {all, 0, -1}; }
+
+  FloatClasses atWitness() const { return witness ? witness : all; }
 };
 
 /// Operations whose operands and results correspond element by element.
@@ -203,8 +206,8 @@ public:
       for (Value result : op.getResults())
         if (auto it = assumed.find(result); it != assumed.end()) {
           values[result].all &= it->second.all;
-          if (it->second.some)
-            values[result].some = it->second.some;
+          if (it->second.witness)
+            values[result].witness = it->second.witness;
         }
     }
   }
@@ -241,21 +244,19 @@ private:
     return get(op->getOperand(index));
   }
 
-  /// Lifts a function of classes of two operands; what holds of some element of
-  /// one operand holds of it beside any of the other's.
+  /// Lifts a function of the classes of two operands.
   template <typename Fn>
   static Known lift(const Known &a, const Known &b, Fn evaluate) {
     Known result = Known::of(evaluate(a.all, b.all));
-    if (a.some)
-      result.some = evaluate(a.some, b.all);
-    else if (b.some)
-      result.some = evaluate(a.all, b.some);
+    if (a.witness || b.witness)
+      result.witness = evaluate(a.atWitness(), b.atWitness());
     return result;
   }
 
   template <typename Fn>
   static Known lift(const Known &a, Fn evaluate) {
-    return {evaluate(a.all), a.some ? evaluate(a.some) : FloatClasses(0), -1};
+    return {evaluate(a.all), a.witness ? evaluate(a.witness) : FloatClasses(0),
+            -1};
   }
 
   static Known add(const Known &a, const Known &b) {
@@ -302,8 +303,15 @@ private:
       return yes;
     if (condition.all == kFalse)
       return no;
-    return {FloatClasses(yes.all | no.all), 0,
-            yes.same == no.same ? yes.same : -1};
+    Known result = {FloatClasses(yes.all | no.all), 0,
+                    yes.same == no.same ? yes.same : -1};
+    if (condition.witness || yes.witness || no.witness) {
+      if (condition.atWitness() & kTrue)
+        result.witness |= yes.atWitness();
+      if (condition.atWitness() & kFalse)
+        result.witness |= no.atWitness();
+    }
+    return result;
   }
 
   static Known logical(Operation *op, const Known &a, const Known &b) {
@@ -338,13 +346,13 @@ private:
       return defaultOf(op->getResult(0));
     bool isSum = isa<SumOp>(op);
     Known result = Known::of(isSum ? summed(known.all) : known.all);
-    if (known.some == kNaN)
-      result.some = kNaN;
-    // With the last dimension that is not a row's, `some` becomes `all`.
+    if (known.witness == kNaN)
+      result.witness = kNaN;
+    // With the last dimension that is not a row's, the witness is the whole.
     bool lastFree = true;
     for (size_t dim = 0; dim < rankOf(source); ++dim)
       lastFree &= dim == axis || alignment.isRow(source, dim);
-    if (lastFree && result.some == kNaN)
+    if (lastFree && result.witness == kNaN)
       result.all = kNaN;
     return result;
   }
@@ -359,8 +367,8 @@ private:
     bool nan = a.all == kNaN || b.all == kNaN || c.all == kNaN;
     // NaN in a row of a reaches the whole row of the result, and so for columns
     // of b.
-    nan |= a.some == kNaN && alignment.isRow(op.getA(), 0);
-    nan |= b.some == kNaN && alignment.isRow(op.getB(), 1);
+    nan |= a.witness == kNaN && alignment.isRow(op.getA(), 0);
+    nan |= b.witness == kNaN && alignment.isRow(op.getB(), 1);
     return Known::of(nan ? kNaN : kAnyFloat);
   }
 
@@ -400,8 +408,9 @@ private:
         .Case<arith::CmpFOp>([&](arith::CmpFOp compare) {
           Known a = operand(op, 0), b = operand(op, 1);
           bool same = a.same >= 0 && a.same == b.same;
-          return Known::of(
-              compared(compare.getPredicate(), a.all, b.all, same));
+          return lift(a, b, [&](FloatClasses x, FloatClasses y) {
+            return compared(compare.getPredicate(), x, y, same);
+          });
         })
         .Case<arith::SelectOp>([&](auto) {
           return choose(operand(op, 0), operand(op, 1), operand(op, 2));

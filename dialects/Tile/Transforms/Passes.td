@@ -138,8 +138,9 @@ def ExpToExp2Pass : Tile_Pass<"tile-exp-to-exp2"> {
 
     Output: no such `tile.exp`. Edges hold: -inf gives 0, +inf gives +inf, NaN
     gives NaN. A factor is multiplied into scores only where the program
-    multiplied by it, so no 0 * -inf appears. Arguments beyond 2^127 in
-    magnitude may overflow earlier than in the original.
+    multiplied by it, so no 0 * -inf appears. Products with log2(e) overflow
+    where a score or maximum exceeds 2.3e38 in magnitude, the original's at
+    3.4e38.
 
     Example: tests/dialects/Tile/Transforms/exp-to-exp2.mlir
 

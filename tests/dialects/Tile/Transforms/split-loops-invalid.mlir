@@ -495,3 +495,48 @@ tile.kernel @mixed_rows(%x: !tile.ptr<f32>, %n: i32) grid(a0) -> (1) {
   tile.store %o, %m : tensor<16x!tile.ptr<f32>>
   tile.return
 }
+
+// -----
+
+// A probability of zero times a gradient that may be NaN is NaN: the product has
+// to be masked, not only the scores.
+// CHECK-LABEL: tile.kernel @unmasked_gradient
+tile.kernel @unmasked_gradient(%x: !tile.ptr<f32>, %n: i32) grid(n) -> (1) {
+  %c0 = arith.constant 0 : i32
+  %c16 = arith.constant 16 : i32
+  %inf = arith.constant dense<0xFF800000> : tensor<16x16xf32>
+  %m0 = arith.constant dense<0xFF800000> : tensor<16xf32>
+  %zero = arith.constant dense<0.0> : tensor<16xf32>
+  %zeros = arith.constant dense<0.0> : tensor<16x16xf32>
+  %lane = tile.arange 0 to 16 : tensor<16xi32>
+  %down1 = tile.expand_dims %lane axis 1 : tensor<16xi32> -> tensor<16x1xi32>
+  %down = tile.broadcast %down1 : tensor<16x1xi32> -> tensor<16x16xi32>
+  %right1 = tile.expand_dims %lane axis 0 : tensor<16xi32> -> tensor<1x16xi32>
+  %right = tile.broadcast %right1 : tensor<1x16xi32> -> tensor<16x16xi32>
+  %base = tile.splat %x : !tile.ptr<f32> -> tensor<16x16x!tile.ptr<f32>>
+  %ptr_q = tile.addptr %base, %down : tensor<16x16x!tile.ptr<f32>>, tensor<16x16xi32>
+  %q = tile.load %ptr_q : tensor<16x16x!tile.ptr<f32>>
+  // CHECK: scf.for {{.*}} = %c0_i32
+  // CHECK: {tile.part = "interior"}
+  // CHECK: scf.for {{.*}} to %n step
+  // CHECK: {tile.part = "masked"}
+  // expected-remark @below {{split into an interior without masks and a masked tail}}
+  %dq = scf.for %k = %c0 to %n step %c16 iter_args(%acc = %zeros) -> (tensor<16x16xf32>) : i32 {
+    %kt = tile.splat %k : i32 -> tensor<16x16xi32>
+    %col = arith.addi %kt, %right : tensor<16x16xi32>
+    %p = tile.addptr %base, %col : tensor<16x16x!tile.ptr<f32>>, tensor<16x16xi32>
+    %kv = tile.load %p : tensor<16x16x!tile.ptr<f32>>
+    %mask = arith.cmpi sle, %col, %down : tensor<16x16xi32>
+    %kvt = tile.trans %kv order [1, 0] : tensor<16x16xf32> -> tensor<16x16xf32>
+    %qk = tile.dot %q, %kvt, %zeros : tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>
+    // expected-remark @below {{iterations with every lane masked are kept: carried value 0 may change}}
+    %s = arith.select %mask, %qk, %inf : tensor<16x16xi1>, tensor<16x16xf32>
+    %e = tile.exp %s : tensor<16x16xf32>
+    %dp = tile.load %ptr_q : tensor<16x16x!tile.ptr<f32>>
+    %ds = arith.mulf %e, %dp : tensor<16x16xf32>
+    %anew = tile.dot %ds, %kv, %acc : tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>
+    scf.yield %anew : tensor<16x16xf32>
+  }
+  tile.store %base, %dq : tensor<16x16x!tile.ptr<f32>>
+  tile.return
+}
