@@ -1,0 +1,66 @@
+//===- FlashAttention.h - Attention on tensors -------------------*- C++
+//-*-===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The call that applications make: attention of tensors, with the kernel for
+// their types and shapes chosen, compiled and kept for the next call.
+//
+// Thread safety: any number of threads may call at once.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FLASHTILE_KERNELS_FLASHATTENTION_H
+#define FLASHTILE_KERNELS_FLASHATTENTION_H
+
+#include "kernels/FlashAttentionForward.h"
+#include "runtime/Kernel.h"
+#include "runtime/Tensor.h"
+
+#include <optional>
+
+namespace flashtile {
+
+struct FlashAttentionOptions {
+  bool causal = false;
+  kernels::CausalAlignment alignment = kernels::CausalAlignment::BottomRight;
+  /// Factor of the scores, finite; 1 / sqrt(head dimension) by default.
+  std::optional<double> scale;
+  /// Element type of o: that of q by default, bf16 where q is fp8.
+  std::optional<DType> outputType;
+  /// Rows of a query tile and of a key tile; 0 lets the library choose.
+  int64_t blockM = 0, blockN = 0;
+};
+
+struct FlashAttentionResult {
+  Tensor o;   ///< shape of q, with the head dimension of v
+  Tensor lse; ///< f32, shape of q without its last dimension
+};
+
+/// o = softmax(scale * q k^T) v, and the log-sum-exp of each row.
+///
+/// q is [n, d], [batch, n, d] or [batch, heads, n, d] (more leading dimensions
+/// count as batch); k and v are the same with m rows. With four dimensions or
+/// more, k and v may have fewer heads, as long as they divide those of q. Any
+/// strides. q, k and v have one element type: f32, f16, bf16, f8E4M3FN or
+/// f8E5M2; d is 8 to 256 in steps of 8.
+///
+/// A row that sees no key has o = 0 and lse = -inf. Throws InvalidArgument for
+/// shapes and types other than these.
+FlashAttentionResult flashAttention(const Tensor &q, const Tensor &k,
+                                    const Tensor &v,
+                                    const FlashAttentionOptions &options = {});
+
+/// The same into tensors of the caller: o of any strides, lse contiguous.
+void flashAttention(const Tensor &q, const Tensor &k, const Tensor &v,
+                    const FlashAttentionOptions &options, Tensor &o,
+                    Tensor &lse);
+
+/// The compiled kernel that flashAttention runs for these tensors.
+Kernel flashAttentionKernel(const Tensor &q, const Tensor &k, const Tensor &v,
+                            const FlashAttentionOptions &options = {});
+
+} // namespace flashtile
+
+#endif // FLASHTILE_KERNELS_FLASHATTENTION_H

@@ -1,0 +1,35 @@
+//===- Commands.h - The commands of fa-run ---------------------------------
+//===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Each command adds its options to the parser and is run by main() when it was
+// named. A command throws flashtile::Error; its result is the exit status.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FLASHTILE_TOOLS_FA_RUN_COMMANDS_H
+#define FLASHTILE_TOOLS_FA_RUN_COMMANDS_H
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+
+namespace flashtile::tools {
+
+/// What main() runs once the command line is parsed.
+using Command = std::function<int()>;
+
+Command addAttentionCommand(CLI::App &app);
+Command addGoldenCommand(CLI::App &app);
+Command addKernelCommand(CLI::App &app);
+
+/// Adds `--target`, which so far takes "cpu" only, and returns where it goes.
+void addTargetOption(CLI::App &command, std::string &target);
+/// Throws Unsupported for a target that this build does not have.
+void checkTarget(const std::string &target);
+
+} // namespace flashtile::tools
+
+#endif // FLASHTILE_TOOLS_FA_RUN_COMMANDS_H

@@ -1,0 +1,119 @@
+//===- GoldenCommand.cpp - fa-run golden ------------------------------- ===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Every case of a manifest: a table of errors and limits, exit status 1 if one
+// fails.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/fa-run/Commands.h"
+
+#include "compiler/Support/Error.h"
+#include "kernels/FlashAttention.h"
+#include "kernels/Reference/Golden.h"
+#include "kernels/Reference/Judge.h"
+#include "kernels/Reference/PlainAttention.h"
+
+#include <fmt/core.h>
+
+#include <memory>
+
+#include <unistd.h>
+
+using namespace flashtile;
+using namespace flashtile::tools;
+
+namespace {
+struct GoldenArguments {
+  std::string directory, target, filter;
+};
+
+struct CaseResult {
+  reference::Verdict o, lse;
+  std::string failure; ///< what was thrown instead of a result
+  bool pass() const { return failure.empty() && o.pass && lse.pass; }
+};
+} // namespace
+
+static CaseResult runCase(const reference::GoldenCase &golden) {
+  CaseResult result;
+  try {
+    reference::GoldenTensors tensors = reference::loadGolden(golden);
+    FlashAttentionOptions options;
+    options.causal = golden.causal;
+    options.scale = golden.scale;
+    if (golden.alignment == reference::CausalAlignment::TopLeft)
+      options.alignment = kernels::CausalAlignment::TopLeft;
+    FlashAttentionResult actual =
+        flashAttention(tensors.q, tensors.k, tensors.v, options);
+    auto plain = reference::plainAttention(tensors.q, tensors.k, tensors.v,
+                                           golden.dtype, golden.options());
+    result.o = reference::judge(actual.o, tensors.forward.o, plain.o);
+    reference::JudgeRule rows;
+    rows.headRank = 1;
+    result.lse =
+        reference::judge(actual.lse, tensors.forward.lse, plain.lse, rows);
+  } catch (const Error &error) {
+    result.failure = error.what();
+  }
+  return result;
+}
+
+static int runGolden(const GoldenArguments &arguments) {
+  checkTarget(arguments.target);
+  std::vector<reference::GoldenCase> cases =
+      reference::readGoldenManifest(arguments.directory);
+  bool progress = isatty(STDERR_FILENO);
+  fmt::print("{:<24} {:<8} {:>11} {:>11} {:>11} {:>11}  {}\n", "case", "dtype",
+             "error o", "limit o", "error lse", "limit lse", "result");
+  size_t ran = 0, failed = 0;
+  for (const auto &golden : cases) {
+    if (golden.name.find(arguments.filter) == std::string::npos)
+      continue;
+    if (progress)
+      fmt::print(stderr, "\r[{}/{}] {}\033[K", ran + 1, cases.size(),
+                 golden.name);
+    CaseResult result = runCase(golden);
+    if (progress)
+      fmt::print(stderr, "\r\033[K");
+    ++ran;
+    failed += !result.pass();
+    if (!result.failure.empty()) {
+      fmt::print("{:<24} {:<8} FAILED: {}\n", golden.name,
+                 toString(golden.dtype), result.failure);
+      continue;
+    }
+    fmt::print("{:<24} {:<8} {:>11.3e} {:>11.3e} {:>11.3e} {:>11.3e}  {}\n",
+               golden.name, toString(golden.dtype), result.o.error,
+               result.o.limit, result.lse.error, result.lse.limit,
+               result.pass() ? "ok" : "FAILED");
+    for (auto [name, verdict] :
+         {std::pair("o", &result.o), std::pair("lse", &result.lse)})
+      if (!verdict->pass)
+        fmt::print("    {}: {}\n", name, verdict->reason);
+  }
+  if (ran == 0)
+    throw Error(ErrorCode::NotFound, "no case of '" + arguments.directory +
+                                         "' has '" + arguments.filter +
+                                         "' in its name");
+  fmt::print("{} of {} cases passed on {}\n", ran - failed, ran,
+             arguments.target);
+  return failed ? 1 : 0;
+}
+
+Command flashtile::tools::addGoldenCommand(CLI::App &app) {
+  auto arguments = std::make_shared<GoldenArguments>();
+  CLI::App *command = app.add_subcommand(
+      "golden", "Run every case of a manifest and judge it against its "
+                "float64 values");
+  command
+      ->add_option("directory", arguments->directory,
+                   "Folder with manifest.json and .npy files")
+      ->required();
+  command->add_option("--filter", arguments->filter,
+                      "Only cases with this in their name");
+  addTargetOption(*command, arguments->target);
+  return [arguments] { return runGolden(*arguments); };
+}
