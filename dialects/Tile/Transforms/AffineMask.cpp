@@ -58,36 +58,64 @@ bool MaskAtom::operator==(const MaskAtom &other) const {
   });
 }
 
+/// The largest value of `atom`'s left side over the iterations, with `lanes`
+/// for its lanes; nothing where it is not linear in scalars known before the
+/// loop.
+static std::optional<AffineForm> getLargest(const MaskAtom &atom, int64_t lanes,
+                                            scf::ForOp loop) {
+  AffineForm value;
+  value.constant = lanes;
+  value.symbols = atom.symbols;
+  if (atom.induction == 0)
+    return value;
+  std::string ignored;
+  bool atEnd = atom.induction > 0;
+  std::optional<AffineForm> extreme = readAffine(
+      atEnd ? loop.getUpperBound() : loop.getLowerBound(), loop, ignored);
+  if (!extreme)
+    return std::nullopt;
+  if (atEnd) {
+    // The last iteration starts below the upper bound: a whole step below it
+    // where the step divides the distance.
+    std::optional<int64_t> step = getConstantInt(loop.getStep());
+    bool divides = step && *step > 0 &&
+                   isMultipleOf(loop.getLowerBound(), *step) &&
+                   isMultipleOf(loop.getUpperBound(), *step);
+    AffineForm gap;
+    gap.constant = divides ? *step : 1;
+    if (!extreme->add(gap, -1))
+      return std::nullopt;
+  }
+  if (!value.add(*extreme, atom.induction))
+    return std::nullopt;
+  return value;
+}
+
+/// Whether a linear function of scalars is at most 0.
+static bool isNeverPositive(const AffineForm &form) {
+  return form.constant <= 0 &&
+         llvm::all_of(form.symbols, [](const auto &entry) {
+           return entry.second < 0 && isNonNegative(entry.first);
+         });
+}
+
 bool MaskAtom::isAlwaysTrue(scf::ForOp loop) const {
-  if (largest > 0 || induction > 0)
-    return false;
-  if (induction < 0 && !isNonNegative(loop.getLowerBound()))
-    return false;
-  return llvm::all_of(symbols, [](const auto &entry) {
-    return entry.second < 0 && isNonNegative(entry.first);
-  });
+  std::optional<AffineForm> value = getLargest(*this, largest, loop);
+  if (value && isNeverPositive(*value))
+    return true;
+  // A lower bound that is no linear function may still be known not to be
+  // negative.
+  AffineForm rest;
+  rest.constant = largest;
+  rest.symbols = symbols;
+  return induction < 0 && isNonNegative(loop.getLowerBound()) &&
+         isNeverPositive(rest);
 }
 
 bool MaskAtom::isNeverAllFalse(scf::ForOp loop) const {
-  // All lanes are false where induction * iv + symbols + smallest > 0. Look at
-  // the iv where the left side is largest: the last (below the upper bound) or
-  // the first.
-  std::string ignored;
-  Value extreme = induction > 0 ? loop.getUpperBound() : loop.getLowerBound();
-  std::optional<AffineForm> bound = readAffine(extreme, loop, ignored);
-  if (!bound)
-    return false;
-  if (induction > 0) {
-    AffineForm one;
-    one.constant = 1;
-    if (!bound->add(one, -1))
-      return false;
-  }
-  AffineForm value;
-  value.constant = smallest;
-  value.symbols = symbols;
-  return value.add(*bound, induction) && value.symbols.empty() &&
-         value.constant <= 0;
+  // All lanes are false where the left side is positive for the smallest lane.
+  std::optional<AffineForm> value = getLargest(*this, smallest, loop);
+  return value && isNeverPositive(*value);
 }
 
 bool MaskCondition::variesWithLoop() const {

@@ -66,6 +66,8 @@ struct MaskCondition {
   /// Why some part of the condition is not among the atoms; empty if all is.
   std::string unread;
 
+  /// Whether nothing is left that could be false.
+  bool isTrue() const { return atoms.empty() && unread.empty(); }
   /// Whether the truth of some atom depends on the iteration.
   bool variesWithLoop() const;
 };

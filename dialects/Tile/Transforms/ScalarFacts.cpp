@@ -98,11 +98,39 @@ static bool isNonNegative(Value value, unsigned depth) {
   // Index arithmetic does not overflow (see tile-split-loops).
   if (isa<arith::AddIOp, arith::MulIOp, arith::DivSIOp, arith::MinSIOp>(op))
     return operand(0) && operand(1);
+  if (isa<arith::ExtUIOp>(op))
+    return true;
   if (isa<arith::RemSIOp, arith::ExtSIOp, arith::IndexCastOp>(op))
     return operand(0);
   return false;
 }
 
 bool isNonNegative(Value value) { return isNonNegative(value, 0); }
+
+static bool isMultipleOf(Value value, int64_t divisor, unsigned depth) {
+  if (divisor == 1)
+    return true;
+  if (std::optional<int64_t> constant = getConstantInt(value))
+    return *constant % divisor == 0;
+  Operation *op = value.getDefiningOp();
+  if (!op || depth == kMaxDepth)
+    return false;
+  auto operand = [&](unsigned index) {
+    return isMultipleOf(op->getOperand(index), divisor, depth + 1);
+  };
+  if (auto assume = dyn_cast<AssumeOp>(op)) {
+    std::optional<int64_t> known = assume.getDivisibleBy();
+    return (known && *known % divisor == 0) || operand(0);
+  }
+  if (isa<arith::MulIOp>(op))
+    return operand(0) || operand(1);
+  if (isa<arith::AddIOp, arith::SubIOp, arith::MaxSIOp, arith::MinSIOp>(op))
+    return operand(0) && operand(1);
+  return isa<arith::ExtSIOp, arith::IndexCastOp>(op) && operand(0);
+}
+
+bool isMultipleOf(Value value, int64_t divisor) {
+  return isMultipleOf(value, divisor, 0);
+}
 
 } // namespace flashtile::tile

@@ -32,6 +32,10 @@ bool isPositiveNormal(mlir::Value value);
 /// Whether the integer scalar `value` is at least 0 as a signed number.
 bool isNonNegative(mlir::Value value);
 
+/// Whether the integer scalar `value` is a multiple of `divisor`, which is at
+/// least 1.
+bool isMultipleOf(mlir::Value value, int64_t divisor);
+
 } // namespace flashtile::tile
 
 #endif // FLASHTILE_DIALECTS_TILE_TRANSFORMS_SCALARFACTS_H

@@ -292,16 +292,27 @@ private:
   }
 
   void collect() {
-    for (Operation &op : loop.getBody()->without_terminator()) {
-      if (Value mask = getMask(&op)) {
-        // Conditions on data, such as the guard of a maximum, are no masks.
-        if (isa<arith::SelectOp>(op) && !comparesIntegers(mask, 0))
-          continue;
-        addSite({&op, -1, readMask(mask, loop)});
-      }
+    for (Operation &op :
+         llvm::make_early_inc_range(loop.getBody()->without_terminator())) {
       if (MakeBlockPtrOp window = getWindow(&op))
         collectBounds(&op, window);
+      Value mask = getMask(&op);
+      // Conditions on data, such as the guard of a maximum, are no masks.
+      if (!mask || (isa<arith::SelectOp>(op) && !comparesIntegers(mask, 0)))
+        continue;
+      MaskSite site{&op, -1, readMask(mask, loop)};
+      dropTrueAtoms(site.condition);
+      if (site.condition.isTrue())
+        removeMask(&op, -1);
+      else
+        addSite(std::move(site));
     }
+  }
+
+  void dropTrueAtoms(MaskCondition &condition) {
+    llvm::erase_if(condition.atoms, [&](const auto &entry) {
+      return entry.first.isAlwaysTrue(loop);
+    });
   }
 
   /// Whether a condition is computed from integer comparisons in the loop.
@@ -325,10 +336,8 @@ private:
       if (known[dim])
         continue;
       MaskSite site{op, int(dim), readBounds(window, dim, loop)};
-      llvm::erase_if(site.condition.atoms, [&](const auto &entry) {
-        return entry.first.isAlwaysTrue(loop);
-      });
-      if (site.condition.unread.empty() && site.condition.atoms.empty())
+      dropTrueAtoms(site.condition);
+      if (site.condition.isTrue())
         setInBounds(op, rank, dim);
       else
         addSite(std::move(site));

@@ -238,3 +238,42 @@ tile.kernel @invariant_conjunct(%y: !tile.ptr<f32>, %n: i32, %rows: i32) grid(n,
   tile.store %p, %sum : tensor<16x16x!tile.ptr<f32>>
   tile.return
 }
+
+// -----
+
+// Lengths that are promised to be multiples of the tile need no mask at all, and
+// the loop stays one.
+// CHECK-LABEL: tile.kernel @known_multiple
+tile.kernel @known_multiple(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>, %length: i32) grid(n) -> (1) {
+  %c0 = arith.constant 0 : i32
+  %c16 = arith.constant 16 : i32
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %n = tile.assume %length {divisible_by = 16 : i64} : i32
+  %rows = arith.extsi %n : i32 to i64
+  %sum0 = tile.full 0.0 : f32 -> tensor<16xf32>
+  %lane = tile.arange 0 to 16 : tensor<16xi32>
+  %limit = tile.splat %n : i32 -> tensor<16xi32>
+  // CHECK-NOT: arith.divsi
+  // CHECK: scf.for %{{.*}} = %c0_i32 to %{{.*}} step %c16_i32
+  // CHECK-NOT: arith.cmpi
+  // CHECK: tile.load %{{.*}} {in_bounds = array<i1: true>}
+  // CHECK-NOT: arith.select
+  // CHECK: scf.yield
+  // CHECK-NOT: scf.for
+  %sum = scf.for %i = %c0 to %n step %c16 iter_args(%s = %sum0) -> (tensor<16xf32>) : i32 {
+    %at64 = arith.extsi %i : i32 to i64
+    %p = tile.make_block_ptr %x shape [%rows] strides [%one] offsets [%at64]
+        : !tile.ptr<f32> -> !tile.block_ptr<16xf32>
+    %v = tile.load %p : !tile.block_ptr<16xf32>
+    %it = tile.splat %i : i32 -> tensor<16xi32>
+    %at = arith.addi %it, %lane : tensor<16xi32>
+    %mask = arith.cmpi slt, %at, %limit : tensor<16xi32>
+    %w = arith.select %mask, %v, %sum0 : tensor<16xi1>, tensor<16xf32>
+    %t = arith.addf %s, %w : tensor<16xf32>
+    scf.yield %t : tensor<16xf32>
+  }
+  %o = tile.splat %y : !tile.ptr<f32> -> tensor<16x!tile.ptr<f32>>
+  tile.store %o, %sum : tensor<16x!tile.ptr<f32>>
+  tile.return
+}
