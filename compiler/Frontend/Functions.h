@@ -116,6 +116,9 @@ Value ceilDiv(const Operand &lhs, const Operand &rhs,
               SourceLocation location = SourceLocation::current());
 Value floorDiv(const Operand &lhs, const Operand &rhs,
                SourceLocation location = SourceLocation::current());
+/// Integers; lhs - floorDiv(lhs, rhs) * rhs, which has the sign of rhs.
+Value floorMod(const Operand &lhs, const Operand &rhs,
+               SourceLocation location = SourceLocation::current());
 /// condition ? lhs : rhs, element by element. Two literals make f32, i32 or i1.
 Value where(const Operand &condition, const Operand &lhs, const Operand &rhs,
             SourceLocation location = SourceLocation::current());

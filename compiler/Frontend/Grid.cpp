@@ -16,11 +16,27 @@
 
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace flashtile;
 using namespace flashtile::dsl;
 using namespace flashtile::dsl::detail;
 namespace arith = mlir::arith;
+
+/// How the author wrote an operation of two operands.
+static llvm::StringRef symbol(mlir::Operation *op) {
+  return llvm::TypeSwitch<mlir::Operation *, llvm::StringRef>(op)
+      .Case([](arith::AddIOp) { return "+"; })
+      .Case([](arith::SubIOp) { return "-"; })
+      .Case([](arith::MulIOp) { return "*"; })
+      .Case([](arith::DivSIOp) { return "/"; })
+      .Case([](arith::RemSIOp) { return "%"; })
+      .Case([](arith::CeilDivSIOp) { return "ceilDiv"; })
+      .Case([](arith::FloorDivSIOp) { return "floorDiv"; })
+      .Default([](mlir::Operation *other) {
+        return other->getName().getStringRef();
+      });
+}
 
 namespace {
 class GridReader {
@@ -49,6 +65,9 @@ public:
     if (llvm::isa<arith::DivSIOp>(op))
       emit.fail("expected grid extent ", extent, " to say how '",
                 describe(value), "' rounds: use 'ceilDiv' or 'floorDiv'");
+    if (llvm::isa<arith::RemSIOp>(op))
+      emit.fail("expected grid extent ", extent, " to say how '",
+                describe(value), "' rounds: use 'floorMod'");
     emit.fail("expected grid extent ", extent,
               " to be computed from arguments "
               "by +, -, products with a literal, ceilDiv and floorDiv, but got "
@@ -106,15 +125,9 @@ private:
     mlir::Operation *op = value.getDefiningOp();
     if (op->getNumOperands() == 1)
       return describe(op->getOperand(0));
-    llvm::StringRef symbol = llvm::isa<arith::AddIOp>(op)         ? " + "
-                             : llvm::isa<arith::SubIOp>(op)       ? " - "
-                             : llvm::isa<arith::MulIOp>(op)       ? " * "
-                             : llvm::isa<arith::CeilDivSIOp>(op)  ? " ceilDiv "
-                             : llvm::isa<arith::FloorDivSIOp>(op) ? " floorDiv "
-                                                                  : " / ";
     if (op->getNumOperands() != 2)
       return op->getName().getStringRef().str();
-    return message("(", describe(op->getOperand(0)), symbol,
+    return message("(", describe(op->getOperand(0)), " ", symbol(op), " ",
                    describe(op->getOperand(1)), ")");
   }
 

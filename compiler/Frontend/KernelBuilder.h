@@ -80,8 +80,9 @@ public:
   }
 
   /// One to three extents, computed from integer arguments by +, -, products
-  /// with a literal, and ceilDiv and floorDiv by a positive literal: a launch
-  /// evaluates them as an affine map. Without a call the grid is one program.
+  /// with a literal, and ceilDiv, floorDiv and floorMod by a positive one: a
+  /// launch evaluates them as an affine map. Without a call the grid is one
+  /// program.
   void grid(const std::vector<Operand> &extents,
             SourceLocation location = SourceLocation::current());
 

@@ -241,3 +241,11 @@ Value dsl::floorDiv(const Operand &lhs, const Operand &rhs,
   checkDivisor(lhs, rhs);
   return binary<void, arith::FloorDivSIOp>("floorDiv", lhs, rhs, location);
 }
+
+Value dsl::floorMod(const Operand &lhs, const Operand &rhs,
+                    SourceLocation location) {
+  Value quotient = floorDiv(lhs, rhs, location);
+  Value whole =
+      binary<void, arith::MulIOp>("floorMod", quotient, rhs, location);
+  return binary<void, arith::SubIOp>("floorMod", lhs, whole, location);
+}

@@ -56,6 +56,12 @@ TEST(FrontendGrid, Facts) {
   EXPECT_THAT(k.text(), HasSubstr("(d0 * 3)"));
 }
 
+TEST(FrontendGrid, Modulo) {
+  TestKernel k;
+  k.builder.grid({floorMod(k.n, 8) + 1});
+  EXPECT_THAT(k.text(), HasSubstr("(d0 mod 8 + 1)"));
+}
+
 TEST(FrontendGrid, NotAffine) {
   KernelBuilder kernel("k");
   Value batch = kernel.i32("batch"), heads = kernel.i32("heads_q");
@@ -71,7 +77,8 @@ TEST(FrontendGrid, NotAffine) {
                        "'(batch ceilDiv -2)' divides by");
   EXPECT_COMPILE_ERROR(kernel.grid({batch / 2}),
                        "say how '(batch / 2)' rounds");
-  EXPECT_COMPILE_ERROR(kernel.grid({batch % 2}), "but got 'arith.remsi'");
+  EXPECT_COMPILE_ERROR(kernel.grid({batch % 2}),
+                       "say how '(batch % 2)' rounds: use 'floorMod'");
   EXPECT_COMPILE_ERROR(kernel.grid({maximum(batch, heads)}),
                        "but got 'arith.maxsi'");
   EXPECT_COMPILE_ERROR(kernel.grid({programId(0)}),
