@@ -28,7 +28,8 @@ def Tile_ExpOp : Tile_UnaryFloatOp<"exp"> {
   let description = [{
     exp(-inf) = +0, exp(+inf) = +inf, NaN gives NaN. Results below the smallest
     normal number may be flushed to zero. With `afn`, relative error up to
-    2^-21; else within 2 units in the last place.
+    2^-21 + |x| * 2^-23 for an operand x, which may be rounded once more (exp by
+    `tile.exp2`); else within 2 units in the last place.
 
     Example:
 
@@ -45,7 +46,8 @@ def Tile_ExpOp : Tile_UnaryFloatOp<"exp"> {
 def Tile_Exp2Op : Tile_UnaryFloatOp<"exp2"> {
   let summary = "power of two";
   let description = [{
-    2 to the operand; edges and accuracy as for `tile.exp`.
+    2 to the operand; edges as for `tile.exp`. With `afn`, relative error up to
+    2^-21; else within 2 units in the last place.
 
     Example:
 
