@@ -1,5 +1,4 @@
-//===- FlashAttention.h - Attention on tensors -------------------*- C++
-//-*-===//
+//===- FlashAttention.h - Attention on tensors -----------------*- C++ -*-===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,6 +13,7 @@
 #ifndef FLASHTILE_KERNELS_FLASHATTENTION_H
 #define FLASHTILE_KERNELS_FLASHATTENTION_H
 
+#include "kernels/CausalAlignment.h"
 #include "kernels/FlashAttentionForward.h"
 #include "runtime/Kernel.h"
 #include "runtime/Tensor.h"
@@ -24,7 +24,7 @@ namespace flashtile {
 
 struct FlashAttentionOptions {
   bool causal = false;
-  kernels::CausalAlignment alignment = kernels::CausalAlignment::BottomRight;
+  CausalAlignment alignment = CausalAlignment::BottomRight;
   /// Factor of the scores, finite; 1 / sqrt(head dimension) by default.
   std::optional<double> scale;
   /// Element type of o: that of q by default, bf16 where q is fp8.

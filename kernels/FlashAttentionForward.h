@@ -19,17 +19,12 @@
 #define FLASHTILE_KERNELS_FLASHATTENTIONFORWARD_H
 
 #include "compiler/Frontend/KernelBuilder.h"
+#include "kernels/CausalAlignment.h"
 
 #include <optional>
 #include <string>
 
 namespace flashtile::kernels {
-
-/// Which corner the causal diagonal runs through when seq_q != seq_k.
-enum class CausalAlignment {
-  BottomRight, ///< row i sees key j iff j <= i + seq_k - seq_q
-  TopLeft,     ///< row i sees key j iff j <= i
-};
 
 /// What is fixed when the kernel is compiled.
 struct FlashAttentionConfig {

@@ -22,17 +22,12 @@
 #ifndef FLASHTILE_KERNELS_REFERENCE_ATTENTIONOPTIONS_H
 #define FLASHTILE_KERNELS_REFERENCE_ATTENTIONOPTIONS_H
 
+#include "kernels/CausalAlignment.h"
 #include "runtime/Tensor.h"
 
 #include <optional>
 
 namespace flashtile::reference {
-
-/// Which corner the causal diagonal runs through when seq_q != seq_k.
-enum class CausalAlignment {
-  BottomRight, ///< row i sees key j iff j <= i + seq_k - seq_q
-  TopLeft,     ///< row i sees key j iff j <= i
-};
 
 struct AttentionOptions {
   /// Factor of the scores; 1 / sqrt(d) by default. May be 0 or negative.

@@ -1,4 +1,4 @@
-//===- AttentionCommand.cpp - fa-run attention ------------------------- ===//
+//===- AttentionCommand.cpp - fa-run attention ----------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -88,7 +88,7 @@ static int checkResult(const FlashAttentionResult &result, const Tensor &q,
   options.scale = arguments.scale;
   options.causal = arguments.causal;
   if (arguments.topLeft)
-    options.alignment = reference::CausalAlignment::TopLeft;
+    options.alignment = CausalAlignment::TopLeft;
   auto expected = reference::blockwiseAttention(q, k, v, options);
   auto plain = reference::plainAttention(q, k, v, q.dtype(), options);
   bool pass = true;
@@ -116,7 +116,7 @@ static int runAttention(const AttentionArguments &arguments) {
   FlashAttentionOptions options;
   options.causal = arguments.causal;
   if (arguments.topLeft)
-    options.alignment = kernels::CausalAlignment::TopLeft;
+    options.alignment = CausalAlignment::TopLeft;
   options.scale = arguments.scale;
   options.blockM = arguments.blockM;
   options.blockN = arguments.blockN;

@@ -1,4 +1,4 @@
-//===- Commands.h - The commands of fa-run ---------------------------------
+//===- Commands.h - The commands of fa-run ---------------------*- C++ -*-===//
 //===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.

@@ -1,4 +1,4 @@
-//===- GoldenCommand.cpp - fa-run golden ------------------------------- ===//
+//===- GoldenCommand.cpp - fa-run golden ----------------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -44,8 +44,7 @@ static CaseResult runCase(const reference::GoldenCase &golden) {
     FlashAttentionOptions options;
     options.causal = golden.causal;
     options.scale = golden.scale;
-    if (golden.alignment == reference::CausalAlignment::TopLeft)
-      options.alignment = kernels::CausalAlignment::TopLeft;
+    options.alignment = golden.alignment;
     FlashAttentionResult actual =
         flashAttention(tensors.q, tensors.k, tensors.v, options);
     auto plain = reference::plainAttention(tensors.q, tensors.k, tensors.v,

@@ -1,4 +1,4 @@
-//===- KernelCommand.cpp - fa-run kernel ------------------------------- ===//
+//===- KernelCommand.cpp - fa-run kernel ----------------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- fa-run.cpp - Runs kernels on files and judges them ----------- ===//
+//===- fa-run.cpp - Runs kernels on files and judges them -----------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
