@@ -1,5 +1,4 @@
-//===- FlashAttention.cpp - Attention on tensors
-//-------------------------------===//
+//===- FlashAttention.cpp - Attention on tensors --------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -30,6 +29,10 @@ struct Operand {
   int64_t batch, heads, rows, headDim;
 };
 
+struct Operands {
+  Operand q, k, v;
+};
+
 [[noreturn]] void refuse(const std::string &message) {
   throw Error(ErrorCode::InvalidArgument, "flash attention: " + message);
 }
@@ -37,15 +40,8 @@ struct Operand {
 
 /// Views a tensor of two or more dimensions as [batch, heads, rows, d]. A
 /// tensor of three dimensions has one head in each batch.
-static Operand asOperand(const char *name, const Tensor &tensor) {
-  if (!tensor.defined())
-    refuse(std::string("'") + name + "' is undefined");
+static Operand asOperand(const Tensor &tensor) {
   int64_t rank = tensor.rank();
-  if (rank < 2)
-    refuse(std::string("expected '") + name +
-           "' to be [rows, d], [batch, rows, d] or [batch, heads, rows, d], "
-           "but got " +
-           tensor.describe());
   Tensor view = tensor;
   while (view.rank() < 4)
     view = view.unsqueeze(view.rank() == 3 ? 1 : 0);
@@ -59,22 +55,77 @@ static Operand asOperand(const char *name, const Tensor &tensor) {
   return {view, view.size(0), view.size(1), view.size(2), view.size(3)};
 }
 
-static void checkOperands(const Operand &q, const Operand &k,
-                          const Operand &v) {
-  for (auto [name, operand] : {std::pair("k", &k), std::pair("v", &v)}) {
-    if (operand->tensor.dtype() != q.tensor.dtype())
-      refuse(std::string("expected '") + name + "' of type " +
-             toString(q.tensor.dtype()) + ", as 'q', but got " +
-             toString(operand->tensor.dtype()));
-    if (operand->headDim != q.headDim)
-      refuse(std::string("expected '") + name + "' with head dimension " +
-             std::to_string(q.headDim) + ", as 'q', but got " +
-             std::to_string(operand->headDim));
-    if (operand->batch != q.batch)
-      refuse(std::string("expected '") + name + "' with batch " +
-             std::to_string(q.batch) + ", as 'q', but got " +
-             std::to_string(operand->batch));
+static bool isSupported(DType type) {
+  return type == DType::F32 || type == DType::F16 || type == DType::BF16 ||
+         type == DType::F8E4M3FN || type == DType::F8E5M2;
+}
+
+static std::string leadingDims(const Tensor &tensor) {
+  return toString(Shape(tensor.shape().begin(), tensor.shape().end() - 3));
+}
+
+/// k or v against q: type, rank, head dimension, and what counts as batch.
+static void checkAgainstQuery(const char *name, const Tensor &tensor,
+                              const Tensor &q) {
+  auto expected = [&](const std::string &what, const std::string &wanted,
+                      const std::string &got) {
+    refuse(std::string("expected '") + name + "' " + what + " " + wanted +
+           ", as 'q', but got " + got);
+  };
+  if (tensor.dtype() != q.dtype())
+    expected("of type", toString(q.dtype()), toString(tensor.dtype()));
+  if (tensor.rank() != q.rank())
+    expected("with the number of dimensions of", toString(q.shape()),
+             toString(tensor.shape()));
+  if (tensor.size(-1) != q.size(-1))
+    expected("with head dimension", std::to_string(q.size(-1)),
+             std::to_string(tensor.size(-1)));
+  // In three dimensions the first is the batch and there are no heads.
+  if (q.rank() == 3 && tensor.size(0) != q.size(0))
+    expected("with batch", std::to_string(q.size(0)),
+             std::to_string(tensor.size(0)));
+  if (q.rank() > 3 && leadingDims(tensor) != leadingDims(q))
+    expected("with batch", leadingDims(q), leadingDims(tensor));
+}
+
+/// Extents that the kernel takes as i32, and the rows of a tile beyond them.
+static void checkExtent(const char *what, const char *name, int64_t extent) {
+  constexpr int64_t kMaxExtent = std::numeric_limits<int32_t>::max() / 2;
+  if (extent > kMaxExtent)
+    refuse(std::string("expected at most ") + std::to_string(kMaxExtent) + " " +
+           what + " of '" + name + "', but got " + std::to_string(extent));
+}
+
+/// What can be said of the shapes before they are taken apart.
+static void checkTensors(const Tensor &q, const Tensor &k, const Tensor &v) {
+  for (auto [name, tensor] :
+       {std::pair("q", &q), std::pair("k", &k), std::pair("v", &v)}) {
+    if (!tensor->defined())
+      refuse(std::string("'") + name + "' is undefined");
+    if (tensor->rank() < 2)
+      refuse(std::string("expected '") + name +
+             "' to be [rows, d], [batch, rows, d] or [batch, heads, rows, d], "
+             "but got " +
+             tensor->describe());
   }
+  if (!isSupported(q.dtype()))
+    refuse("expected 'q' of type f32, f16, bf16, f8E4M3FN or f8E5M2, but got " +
+           toString(q.dtype()));
+  int64_t headDim = q.size(-1);
+  if (headDim < 8 || headDim > 256 || headDim % 8)
+    refuse("expected 'q' with a head dimension between 8 and 256 in steps of "
+           "8, but got " +
+           std::to_string(headDim));
+  checkAgainstQuery("k", k, q);
+  checkAgainstQuery("v", v, q);
+}
+
+static Operands checkedOperands(const Tensor &qTensor, const Tensor &kTensor,
+                                const Tensor &vTensor) {
+  checkTensors(qTensor, kTensor, vTensor);
+  Operands operands = {asOperand(qTensor), asOperand(kTensor),
+                       asOperand(vTensor)};
+  const auto &[q, k, v] = operands;
   if (k.heads != v.heads || k.rows != v.rows)
     refuse("expected 'v' with " + std::to_string(k.heads) + " heads of " +
            std::to_string(k.rows) + " rows, as 'k', but got " +
@@ -84,11 +135,11 @@ static void checkOperands(const Operand &q, const Operand &k,
     refuse("expected the heads of 'q' to be a multiple of those of 'k', but "
            "got " +
            std::to_string(q.heads) + " and " + std::to_string(k.heads));
-  constexpr int64_t kMaxRows = std::numeric_limits<int32_t>::max() / 2;
-  for (auto [name, rows] : {std::pair("q", q.rows), std::pair("k", k.rows)})
-    if (rows > kMaxRows)
-      refuse(std::string("expected at most ") + std::to_string(kMaxRows) +
-             " rows of '" + name + "', but got " + std::to_string(rows));
+  checkExtent("rows", "q", q.rows);
+  checkExtent("rows", "k", k.rows);
+  checkExtent("heads", "q", q.heads);
+  checkExtent("batches", "q", q.batch);
+  return operands;
 }
 
 static double scaleOf(const Operand &q, const FlashAttentionOptions &options) {
@@ -168,20 +219,16 @@ static DType outputTypeOf(const Tensor &q,
 Kernel flashtile::flashAttentionKernel(const Tensor &q, const Tensor &k,
                                        const Tensor &v,
                                        const FlashAttentionOptions &options) {
-  Operand query = asOperand("q", q), key = asOperand("k", k),
-          value = asOperand("v", v);
-  checkOperands(query, key, value);
+  auto [query, key, value] = checkedOperands(q, k, v);
   return kernelFor(chooseConfig(query, key, value, options, true));
 }
 
 FlashAttentionResult
 flashtile::flashAttention(const Tensor &q, const Tensor &k, const Tensor &v,
                           const FlashAttentionOptions &options) {
-  if (!q.defined())
-    refuse("'q' is undefined");
+  checkTensors(q, k, v);
   Shape rows = q.shape();
-  if (!rows.empty())
-    rows.pop_back();
+  rows.pop_back();
   FlashAttentionResult result{
       Tensor::empty(q.shape(), outputTypeOf(q, options)),
       Tensor::empty(rows, DType::F32)};
@@ -193,9 +240,7 @@ void flashtile::flashAttention(const Tensor &q, const Tensor &k,
                                const Tensor &v,
                                const FlashAttentionOptions &options, Tensor &o,
                                Tensor &lse) {
-  Operand query = asOperand("q", q), key = asOperand("k", k),
-          value = asOperand("v", v);
-  checkOperands(query, key, value);
+  auto [query, key, value] = checkedOperands(q, k, v);
   Shape rows = q.shape();
   rows.pop_back();
   if (!o.defined() || o.shape() != q.shape() ||
@@ -208,7 +253,11 @@ void flashtile::flashAttention(const Tensor &q, const Tensor &k,
     refuse("expected 'lse' to be a contiguous f32" + toString(rows) +
            ", but got " +
            (lse.defined() ? lse.describe() : "an undefined tensor"));
-  Operand out = asOperand("o", o);
+  for (int64_t dim = 0; dim < o.rank(); ++dim)
+    if (o.size(dim) > 1 && o.stride(dim) == 0)
+      refuse("expected the elements of 'o' in places of their own, but got " +
+             o.describe());
+  Operand out = asOperand(o);
   if (o.rank() > 4 && !out.tensor.sharesStorageWith(o))
     refuse("expected the leading dimensions of 'o' to be one block of memory");
 
