@@ -15,6 +15,7 @@
 
 #include "dialects/Tile/IR/TileDialect.h"
 #include "dialects/Tile/Transforms/FloatClasses.h"
+#include "dialects/Tile/Transforms/UniformFactor.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -225,6 +226,8 @@ public:
     APFloat constant(0.0f);
     if (matchPattern(value, m_ConstantFloat(&constant)))
       return Known::of(classify(constant));
+    if (isPositiveNormal(value))
+      return Known::of(kOne | kPositive | kPosInf);
     APInt bit;
     if (isCondition(value) && matchPattern(value, m_ConstantInt(&bit)))
       return Known::of(bit.isZero() ? kFalse : kTrue);
@@ -553,23 +556,48 @@ private:
       }
   }
 
+  /// The tiles whose largest element in a row is what the row observes: the
+  /// operand of the reduction, or, where the maximum is scaled afterwards, its
+  /// products with the same positive factor (the product of the largest element
+  /// is the largest product, rounded alike).
+  SmallVector<Value> findObservedTiles() {
+    if (auto reduction = observed.getDefiningOp<MaxOp>())
+      return {reduction.getOperand()};
+    std::optional<ScaledValue> scaled = ScaledValue::of(observed);
+    if (!scaled || !scaled->factor.isPositiveNormal())
+      return {};
+    auto reduction = scaled->value.getDefiningOp<MaxOp>();
+    if (!reduction)
+      return {};
+    SmallVector<Value> tiles;
+    for (Operation *user : reduction.getOperand().getUsers()) {
+      if (user->getBlock() != loop.getBody() || !isa<arith::MulFOp>(user))
+        continue;
+      std::optional<ScaledValue> product = ScaledValue::of(user->getResult(0));
+      if (product && product->value == reduction.getOperand() &&
+          product->factor == scaled->factor)
+        tiles.push_back(user->getResult(0));
+    }
+    return tiles;
+  }
+
   /// Assumes that the row's maximum becomes -inf: then so was the old one, and
   /// every score seen.
   void assumeNothingSeen(Interpreter &interpreter) {
     interpreter.assume(maximumUpdate.getResult(), Known::of(kNegInf));
     interpreter.assume(observed, Known::of(kNegInf));
-    if (auto reduction = observed.getDefiningOp<MaxOp>())
-      interpreter.assume(reduction.getOperand(), Known::of(kNegInf));
+    for (Value tile : findObservedTiles())
+      interpreter.assume(tile, Known::of(kNegInf));
   }
 
   /// Assumes that the row's maximum becomes +inf by what this iteration sees.
   void assumeInfinitySeen(Interpreter &interpreter) {
-    FloatClasses noNaN = kAnyFloat & ~kNaN;
-    interpreter.assume(maximumArgument, Known::of(noNaN & ~kPosInf));
+    FloatClasses before = kAnyFloat & ~(kNaN | kPosInf);
+    interpreter.assume(maximumArgument, Known::of(before));
     interpreter.assume(maximumUpdate.getResult(), Known::of(kPosInf));
     interpreter.assume(observed, Known::of(kPosInf));
-    if (auto reduction = observed.getDefiningOp<MaxOp>())
-      interpreter.assume(reduction.getOperand(), Known{noNaN, kPosInf, -1});
+    for (Value tile : findObservedTiles())
+      interpreter.assume(tile, Known{kAnyFloat, kPosInf, -1});
   }
 
   /// Finds the carried values that are zero wherever the maximum is -inf, and
