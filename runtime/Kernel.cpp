@@ -22,7 +22,7 @@ const std::vector<KernelArgument> &Kernel::arguments() const {
 }
 
 std::string Kernel::signature() const {
-  return kernelSignature(code->kernel.info);
+  return code->kernel.info.signature();
 }
 
 KernelReport Kernel::report() const {

@@ -25,19 +25,6 @@ using namespace flashtile;
 // Text
 //===----------------------------------------------------------------------===//
 
-static std::string typeText(const KernelArgument &argument) {
-  return argument.isPointer ? "ptr<" + toString(argument.type) + ">"
-                            : toString(argument.type);
-}
-
-std::string flashtile::kernelSignature(const KernelInfo &info) {
-  std::string text = info.name + "(";
-  for (const KernelArgument &argument : info.arguments)
-    text += (&argument == info.arguments.data() ? "" : ", ") + argument.name +
-            ": " + typeText(argument);
-  return text + ")";
-}
-
 static std::string realText(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.17g", value);
@@ -75,7 +62,7 @@ void LaunchArguments::failType(size_t position, const ArgumentValue &value,
   const KernelArgument &argument = info.arguments[position];
   throw Error(ErrorCode::InvalidArgument,
               "kernel '" + info.name + "': expected argument '" +
-                  argument.name + "' to be " + typeText(argument) +
+                  argument.name + "' to be " + argument.typeText() +
                   ", but got " + value.describe() + hint);
 }
 
@@ -106,8 +93,7 @@ void LaunchArguments::allocate() {
   for (size_t i = 0; i < count; ++i) {
     sources[i] = nullptr;
     pointerData[i] = &slots[i];
-    integerCount +=
-        !info.arguments[i].isPointer && !isFloat(info.arguments[i].type);
+    integerCount += info.arguments[i].isInteger();
   }
   integers.reserve(integerCount);
 }
@@ -119,7 +105,7 @@ LaunchArguments::LaunchArguments(const KernelInfo &info,
     throw Error(ErrorCode::InvalidArgument,
                 "expected " + std::to_string(info.arguments.size()) +
                     " arguments, but got " + std::to_string(count) +
-                    ", for kernel " + kernelSignature(info));
+                    ", for kernel " + info.signature());
   allocate();
   for (size_t i = 0; i < count; ++i)
     bind(i, values[i]);
@@ -140,8 +126,7 @@ LaunchArguments::LaunchArguments(const KernelInfo &info,
       bind(i, *sources[i]);
     } else if (!gridOnly || needed[i]) {
       failNames(named, count, gridOnly);
-    } else if (!info.arguments[i].isPointer &&
-               !isFloat(info.arguments[i].type)) {
+    } else if (info.arguments[i].isInteger()) {
       integers.push_back(0); // the grid does not look at it
     }
   }
@@ -165,15 +150,16 @@ bool LaunchArguments::bindByName(const NamedArgument *named, size_t count) {
 }
 
 std::vector<bool> LaunchArguments::usedByGrid() const {
-  std::vector<size_t> positions; // of the integer arguments
-  for (size_t i = 0; i < info.arguments.size(); ++i)
-    if (!info.arguments[i].isPointer && !isFloat(info.arguments[i].type))
-      positions.push_back(i);
-  std::vector<bool> used(info.arguments.size());
-  for (const GridExpr &extent : info.grid)
-    for (const GridExpr::Step &step : extent.steps)
-      if (step.op == GridExpr::Op::Argument)
-        used[positions.at(static_cast<size_t>(step.value))] = true;
+  std::vector<bool> used;
+  size_t integer = 0;
+  for (const KernelArgument &argument : info.arguments) {
+    used.push_back(false);
+    if (!argument.isInteger())
+      continue;
+    for (const GridExpr &extent : info.grid)
+      used.back() = used.back() || extent.dependsOn(integer);
+    ++integer;
+  }
   return used;
 }
 
@@ -204,7 +190,7 @@ void LaunchArguments::failNames(const NamedArgument *named, size_t count,
     if (needed[i] && !given[i])
       add("missing argument '" + names[i] + "'");
   throw Error(ErrorCode::InvalidArgument,
-              problems + "; kernel " + kernelSignature(info));
+              problems + "; kernel " + info.signature());
 }
 
 void LaunchArguments::bind(size_t position, const ArgumentValue &value) {
@@ -303,22 +289,18 @@ void LaunchArguments::bumpVersions() const {
 
 void LaunchArguments::failExtent(size_t axis,
                                  const std::string &problem) const {
+  const GridExpr &extent = info.grid[axis];
+  const std::vector<std::string> names = info.integerNames();
   std::string values;
-  const std::vector<bool> used = usedByGrid();
-  size_t integer = 0;
-  for (size_t i = 0; i < info.arguments.size(); ++i) {
-    if (info.arguments[i].isPointer || isFloat(info.arguments[i].type))
-      continue;
-    if (used[i])
-      values += (values.empty() ? " for " : ", ") + info.arguments[i].name +
-                " = " + std::to_string(integers[integer]);
-    ++integer;
-  }
+  for (size_t i = 0; i < names.size(); ++i)
+    if (extent.dependsOn(i))
+      values += (values.empty() ? " for " : ", ") + names[i] + " = " +
+                std::to_string(integers[i]);
   throw Error(ErrorCode::InvalidArgument,
               "kernel '" + info.name + "': expected extent " +
-                  std::string(1, "xyz"[axis]) +
-                  " of the grid to be 0 to 2147483647, but it " + problem +
-                  values);
+                  std::string(1, "xyz"[axis]) + " of the grid, " +
+                  extent.text(names) + ", to be 0 to 2147483647, but it " +
+                  problem + values);
 }
 
 std::array<int64_t, 3> LaunchArguments::grid() const {

@@ -21,9 +21,6 @@
 
 namespace flashtile {
 
-/// "vector_add(x: ptr<f32>, n: i32)".
-std::string kernelSignature(const KernelInfo &info);
-
 class LaunchArguments {
 public:
   /// Binds values in order, or by name. Throws InvalidArgument. The values must

@@ -19,6 +19,10 @@
 namespace flashtile {
 
 struct KernelArgument {
+  bool isInteger() const { return !isPointer && !isFloat(type); }
+  /// "ptr<f32>" or "i32".
+  std::string typeText() const;
+
   std::string name;
   bool isPointer = false;
   ElementType type = ElementType::F32; ///< of the scalar, or pointed to
@@ -47,12 +51,25 @@ struct GridExpr {
   /// The extent for these integer arguments. False where it does not fit 64
   /// bits or divides by zero.
   bool evaluate(const std::vector<int64_t> &integers, int64_t &extent) const;
+
+  /// Whether the integer argument of this number occurs.
+  bool dependsOn(size_t integer) const;
+
+  /// "n ceildiv 64", given the names of the integer arguments.
+  std::string text(const std::vector<std::string> &integerNames) const;
 };
 
 struct KernelInfo {
   std::string name;
   std::vector<KernelArgument> arguments;
   std::vector<GridExpr> grid; ///< one to three extents
+
+  /// Those that grids are computed from, in order.
+  std::vector<std::string> integerNames() const;
+  /// "vector_add(x: ptr<f32>, n: i32)".
+  std::string signature() const;
+  /// "(n ceildiv 64)".
+  std::string gridText() const;
 };
 
 } // namespace flashtile

@@ -117,14 +117,16 @@ TEST_F(LaunchErrorsTest, FloatsMustFit) {
 
 TEST_F(LaunchErrorsTest, GridExtents) {
   EXPECT_ERROR(InvalidArgument,
-               "kernel 'vector_add': expected extent x of the grid to be 0 to "
+               "kernel 'vector_add': expected extent x of the grid, n ceildiv "
+               "64, to be 0 to "
                "2147483647, but it is -2 for n = -128",
                add(x, x, x, -128));
   const Kernel count = Jit().compile(countPrograms).kernel();
-  EXPECT_ERROR(InvalidArgument,
-               "expected extent z of the grid to be 0 to 2147483647, but it is "
-               "2147483648",
-               count(nullptr, 1, 1, int64_t(1) << 31));
+  EXPECT_ERROR(
+      InvalidArgument,
+      "expected extent z of the grid, gz, to be 0 to 2147483647, but it "
+      "is 2147483648 for gz = 2147483648",
+      count(nullptr, 1, 1, int64_t(1) << 31));
   EXPECT_ERROR(InvalidArgument,
                "programs, but got 2147483647 x 2147483647 x 2147483647",
                count(nullptr, INT32_MAX, INT32_MAX, INT32_MAX));
@@ -136,7 +138,7 @@ TEST_F(LaunchErrorsTest, GridExtents) {
                            .kernel();
   EXPECT_ERROR(
       InvalidArgument,
-      "extent x of the grid to be 0 to 2147483647, but it does not fit "
+      "extent x of the grid, n * 4, to be 0 to 2147483647, but it does not fit "
       "64 bits or divides by zero for n = 9223372036854775807",
       large(INT64_MAX));
 }

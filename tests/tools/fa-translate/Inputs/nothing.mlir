@@ -1,0 +1,1 @@
+tile.kernel @nothing() grid() -> (1) { tile.return }

@@ -1,0 +1,155 @@
+//===- fa-translate.cpp - Tile programs to LLVM IR, assembly, objects -----===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The compiler as a filter: reads kernels in the tile dialect and writes what
+// one of the later stages makes of them. The output file appears whole or not
+// at all.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Driver/Compiler.h"
+#include "compiler/Support/Error.h"
+#include "runtime/AtomicFile.h"
+
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/WithColor.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <optional>
+
+using namespace flashtile;
+using llvm::StringRef;
+namespace cl = llvm::cl;
+
+namespace {
+
+struct CommandLine {
+  cl::OptionCategory category{"fa-translate options"};
+  cl::opt<std::string> input{cl::Positional, cl::desc("FILE ('-' for stdin)"),
+                             cl::init("-"), cl::cat(category)};
+  cl::opt<std::string> output{"o", cl::desc("Output file ('-' for stdout)"),
+                              cl::value_desc("FILE"), cl::init("-"),
+                              cl::cat(category)};
+  cl::opt<std::string> target{"target", cl::desc("What to compile for: cpu"),
+                              cl::value_desc("TARGET"), cl::init("cpu"),
+                              cl::cat(category)};
+  cl::opt<std::string> emit{
+      "emit", cl::desc("What to write: llvm-dialect, llvm, asm or obj"),
+      cl::value_desc("FORM"), cl::init("llvm"), cl::cat(category)};
+  cl::opt<std::string> cpu{
+      "mcpu",
+      cl::desc("Processor of the cpu target: host, or a name of LLVM's"),
+      cl::value_desc("CPU"), cl::init("host"), cl::cat(category)};
+  cl::opt<bool> listKernels{
+      "list-kernels", cl::desc("Write the kernels' arguments and grids only"),
+      cl::cat(category)};
+};
+
+} // namespace
+
+/// The tool has no more to say than one error; what the compiler reports has
+/// its place and severity already.
+static int fail(StringRef message) {
+  if (message.contains(": error: "))
+    llvm::errs() << message << '\n';
+  else
+    llvm::WithColor::error(llvm::errs(), "fa-translate") << message << '\n';
+  return EXIT_FAILURE;
+}
+
+static std::optional<OutputKind> outputKind(StringRef name) {
+  return llvm::StringSwitch<std::optional<OutputKind>>(name)
+      .Case("llvm-dialect", OutputKind::LLVMDialect)
+      .Case("llvm", OutputKind::LLVMIR)
+      .Case("asm", OutputKind::Assembly)
+      .Case("obj", OutputKind::Object)
+      .Default(std::nullopt);
+}
+
+static std::string describeKernels(const InspectResult &module) {
+  std::string text;
+  for (const KernelInfo &kernel : module.kernels)
+    text += kernel.signature() + " grid" + kernel.gridText() + "\n";
+  return text;
+}
+
+/// Devices and pipes cannot be replaced by renaming a file to their name.
+static bool isSpecialFile(const std::string &path) {
+  llvm::sys::fs::file_status status;
+  return !llvm::sys::fs::status(path, status) &&
+         llvm::sys::fs::exists(status) &&
+         !llvm::sys::fs::is_regular_file(status);
+}
+
+static int writeOutput(const std::string &path, StringRef content) {
+  if (path == "-" || isSpecialFile(path)) {
+    std::error_code error;
+    llvm::raw_fd_ostream stream(path, error);
+    if (!error) {
+      stream << content;
+      stream.flush();
+      error = stream.error();
+      stream.clear_error();
+    }
+    return error ? fail("cannot write '" + path + "': " + error.message())
+                 : EXIT_SUCCESS;
+  }
+  try {
+    AtomicFile file(path);
+    file.write(content.data(), content.size());
+    file.commit();
+    return EXIT_SUCCESS;
+  } catch (const Error &error) {
+    return fail(error.what());
+  }
+}
+
+static int translate(const CommandLine &flags) {
+  if (flags.target != "cpu")
+    return fail("target '" + flags.target +
+                "' is not available in this build; available targets: cpu");
+  const std::optional<OutputKind> kind = outputKind(flags.emit);
+  if (!kind)
+    return fail("target 'cpu' cannot emit '" + flags.emit +
+                "'; expected llvm-dialect, llvm, asm or obj");
+  if (!flags.listKernels && *kind == OutputKind::Object &&
+      flags.output == "-" && llvm::sys::Process::StandardOutIsDisplayed())
+    return fail("will not write an object file to a terminal; use -o FILE");
+
+  auto input = llvm::MemoryBuffer::getFileOrSTDIN(flags.input);
+  if (!input)
+    return fail("cannot read '" + flags.input +
+                "': " + input.getError().message());
+  const StringRef text = (*input)->getBuffer();
+  const StringRef name =
+      flags.input == "-" ? "<stdin>" : StringRef(flags.input);
+
+  if (flags.listKernels) {
+    const InspectResult module = inspectKernels(text, name);
+    return module.error.empty()
+               ? writeOutput(flags.output, describeKernels(module))
+               : fail(module.error);
+  }
+  CompilerOptions options;
+  options.target = flags.target;
+  options.cpu = flags.cpu;
+  const TranslateResult result = translateForCpu(text, name, options, *kind);
+  return result.error.empty() ? writeOutput(flags.output, result.output)
+                              : fail(result.error);
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  CommandLine flags;
+  cl::HideUnrelatedOptions(flags.category);
+  cl::ParseCommandLineOptions(
+      argc, argv, "Translates kernels of the tile dialect to later forms\n");
+  return translate(flags);
+}
