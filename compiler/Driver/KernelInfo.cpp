@@ -61,6 +61,13 @@ static const char *infix(GridExpr::Op op) {
   return "";
 }
 
+bool GridExpr::dependsOn(size_t integer) const {
+  for (const Step &step : steps)
+    if (step.op == Op::Argument && static_cast<size_t>(step.value) == integer)
+      return true;
+  return false;
+}
+
 std::string GridExpr::text(const std::vector<std::string> &integerNames) const {
   // Operands with how tightly they bind: sums 1, products 2, atoms 3.
   std::vector<std::pair<std::string, int>> stack;
