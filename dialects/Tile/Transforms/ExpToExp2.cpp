@@ -72,6 +72,23 @@ public:
     return fused;
   }
 
+  /// exp2(s * c - m) -> exp2(fma(s, c, -m)) for an author who wrote exp2.
+  bool contract(Exp2Op op) {
+    auto difference = op.getOperand().getDefiningOp<arith::SubFOp>();
+    if (!difference || !isRepeated(difference.getRhs()))
+      return false;
+    std::optional<ScaledValue> scaled = ScaledValue::of(difference.getLhs());
+    if (!scaled)
+      return false;
+    Value offset = negative(difference.getRhs());
+    builder.setInsertionPoint(op);
+    Value factor = scaled->factor.materialize(builder, op.getLoc(),
+                                              scaled->value.getType());
+    op.getOperandMutable().assign(math::FmaOp::create(
+        builder, op.getLoc(), scaled->value, factor, offset));
+    return true;
+  }
+
 private:
   /// Whether a tile has fewer distinct elements than elements.
   static bool isRepeated(Value value) {
@@ -174,22 +191,33 @@ private:
 
   /// -value * log2(e), negated before it is repeated.
   Value negativeTimesLog2e(Value value) {
-    if (Value known = negatives.lookup(value))
-      return known;
+    return negativeOf(value, negativeProducts,
+                      [&](Value leaf) { return timesLog2e(leaf); });
+  }
+
+  /// -value, negated before it is repeated.
+  Value negative(Value value) {
+    return negativeOf(value, negatives, [](Value leaf) { return leaf; });
+  }
+
+  Value negativeOf(Value value, DenseMap<Value, Value> &known,
+                   llvm::function_ref<Value(Value)> transform) {
+    if (Value result = known.lookup(value))
+      return result;
     Operation *op = value.getDefiningOp();
     Value result;
     if (op && isa<BroadcastOp, ExpandDimsOp, SplatOp>(op)) {
-      result = withOperand(op, negativeTimesLog2e(op->getOperand(0)));
+      result = withOperand(op, negativeOf(op->getOperand(0), known, transform));
     } else {
-      Value product = timesLog2e(value);
-      builder.setInsertionPointAfterValue(product);
-      result = builder.createOrFold<arith::NegFOp>(value.getLoc(), product);
+      Value transformed = transform(value);
+      builder.setInsertionPointAfterValue(transformed);
+      result = builder.createOrFold<arith::NegFOp>(value.getLoc(), transformed);
     }
-    return negatives[value] = result;
+    return known[value] = result;
   }
 
   OpBuilder builder;
-  DenseMap<Value, Value> products, negatives;
+  DenseMap<Value, Value> products, negativeProducts, negatives;
 };
 
 struct ExpToExp2 : flashtile::tile::impl::ExpToExp2PassBase<ExpToExp2> {
@@ -197,28 +225,38 @@ struct ExpToExp2 : flashtile::tile::impl::ExpToExp2PassBase<ExpToExp2> {
 
   void runOnOperation() override {
     SmallVector<ExpOp> exponentials;
-    getOperation().walk([&](ExpOp op) {
-      if (isLicensed(op))
-        exponentials.push_back(op);
+    SmallVector<Exp2Op> powers;
+    getOperation().walk([&](Operation *op) {
+      if (auto exp = dyn_cast<ExpOp>(op); exp && isLicensed(exp))
+        exponentials.push_back(exp);
+      if (auto exp2 = dyn_cast<Exp2Op>(op); exp2 && mayApproximate(exp2))
+        powers.push_back(exp2);
     });
     Exponentials rewriter(&getContext());
     for (ExpOp op : exponentials)
       numFma += rewriter.rewrite(op);
+    for (Exp2Op op : powers)
+      numFma += rewriter.contract(op);
     numExp += exponentials.size();
   }
 
+  /// Whether an f32 exponential may take an argument that is rounded otherwise.
+  template <typename Op>
+  bool mayApproximate(Op op) {
+    return flashtile::tile::getElementType(op.getType()).isF32() &&
+           (assumeAfn ||
+            bitEnumContainsAny(op.getFastmath(), arith::FastMathFlags::afn));
+  }
+
   bool isLicensed(ExpOp op) {
-    Type element = flashtile::tile::getElementType(op.getType());
-    if (!element.isF32()) {
+    if (mayApproximate(op))
+      return true;
+    if (flashtile::tile::getElementType(op.getType()).isF32())
+      remarkMissed(op, getArgument(), "NotAfn",
+                   "exponential stays: it does not carry fastmath<afn>");
+    else
       remarkMissed(op, getArgument(), "ElementType",
                    "exponential stays: only f32 takes the detour by exp2");
-      return false;
-    }
-    if (assumeAfn ||
-        bitEnumContainsAny(op.getFastmath(), arith::FastMathFlags::afn))
-      return true;
-    remarkMissed(op, getArgument(), "NotAfn",
-                 "exponential stays: it does not carry fastmath<afn>");
     return false;
   }
 };

@@ -129,9 +129,11 @@ def ExpToExp2Pass : Tile_Pass<"tile-exp-to-exp2"> {
     - `exp(a - b)` of equal sizes -> `exp2(a * log2e - b * log2e)`, so that a
       rescaling by `exp(m_old - m_new)` uses the very roundings that the
       multiply-add subtracted;
-    - other x -> `exp2(x * (c * log2e))`.
+    - other x -> `exp2(x * (c * log2e))`;
+    - `exp2(s * c - m)`, where an author did the above by hand, ->
+      `exp2(fma(s, c, -m))`.
 
-    Input: `tile.exp` of f32 with the fast-math flag `afn`, which licenses both
+    Input: `tile.exp` (`tile.exp2`) of f32 with the fast-math flag `afn`, which licenses both
     the second rounding of the argument and the contraction (or option
     `assume-afn`). f64 stays as it is, and so do f16 and bf16, whose log2(e) is
     too coarse.
@@ -153,7 +155,7 @@ def ExpToExp2Pass : Tile_Pass<"tile-exp-to-exp2"> {
            "treat every f32 exponential as if it carried afn">];
   let statistics = [
     Statistic<"numExp", "exponentials", "exponentials rewritten">,
-    Statistic<"numFma", "multiply-adds", "of those, with a multiply-add">];
+    Statistic<"numFma", "multiply-adds", "exponentials that got a multiply-add">];
 }
 
 #endif // FLASHTILE_DIALECTS_TILE_TRANSFORMS_PASSES_TD

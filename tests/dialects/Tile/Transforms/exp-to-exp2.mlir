@@ -102,3 +102,28 @@ tile.kernel @plain(%x: !tile.ptr<f32>, %a: f32) grid() -> (1) {
   tile.store %x, %e : !tile.ptr<f32>
   tile.return
 }
+
+// -----
+
+// An author who wrote exp2 and put log2(e) in the scale gets the multiply-add.
+// CHECK-LABEL: tile.kernel @exp2_by_hand
+tile.kernel @exp2_by_hand(%x: !tile.ptr<f32>, %scale: f32) grid() -> (1) {
+  // CHECK: %[[Q:.*]] = tile.load
+  // CHECK: %[[M:.*]] = tile.max %[[Q]] axis 0
+  // CHECK: %[[NEG:.*]] = arith.negf %[[M]] : f32
+  // CHECK: %[[REF:.*]] = tile.splat %[[NEG]]
+  // CHECK: %[[C:.*]] = tile.splat %scale
+  // CHECK: %[[E:.*]] = math.fma %[[Q]], %[[C]], %[[REF]]
+  // CHECK: tile.exp2 %[[E]] fastmath<afn>
+  // CHECK-NOT: arith.mulf
+  %p = tile.splat %x : !tile.ptr<f32> -> tensor<16x!tile.ptr<f32>>
+  %c = tile.splat %scale : f32 -> tensor<16xf32>
+  %q = tile.load %p : tensor<16x!tile.ptr<f32>>
+  %m = tile.max %q axis 0 : tensor<16xf32> -> f32
+  %m1 = tile.splat %m : f32 -> tensor<16xf32>
+  %s = arith.mulf %q, %c : tensor<16xf32>
+  %d = arith.subf %s, %m1 : tensor<16xf32>
+  %e = tile.exp2 %d fastmath<afn> : tensor<16xf32>
+  tile.store %p, %e : tensor<16x!tile.ptr<f32>>
+  tile.return
+}
