@@ -1,4 +1,5 @@
-//===- fa-opt.cpp - Runs passes on tile programs ------------------------------===//
+//===- fa-opt.cpp - Runs passes on tile programs
+//------------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -40,7 +41,9 @@ public:
   }
 };
 
-void registerPasses() {
+} // namespace
+
+static void registerPasses() {
   flashtile::tile::registerTilePasses();
   flashtile::registerTilePipeline();
   registerCanonicalizerPass();
@@ -50,8 +53,6 @@ void registerPasses() {
   registerSCCPPass();
   registerSymbolDCEPass();
 }
-
-} // namespace
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);

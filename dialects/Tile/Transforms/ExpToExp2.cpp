@@ -157,7 +157,7 @@ private:
   /// Products go before what repeats values.
   Value productOfShape(Value value) {
     Operation *op = value.getDefiningOp();
-    if (!op || !isa<BroadcastOp, ExpandDimsOp, TransOp>(op))
+    if (!isa_and_nonnull<BroadcastOp, ExpandDimsOp, TransOp>(op))
       return {};
     Value operand = timesLog2e(op->getOperand(0));
     return withOperand(op, operand);
@@ -206,7 +206,7 @@ private:
       return result;
     Operation *op = value.getDefiningOp();
     Value result;
-    if (op && isa<BroadcastOp, ExpandDimsOp, SplatOp>(op)) {
+    if (isa_and_nonnull<BroadcastOp, ExpandDimsOp, SplatOp>(op)) {
       result = withOperand(op, negativeOf(op->getOperand(0), known, transform));
     } else {
       Value transformed = transform(value);
@@ -223,6 +223,7 @@ private:
 struct ExpToExp2 : flashtile::tile::impl::ExpToExp2PassBase<ExpToExp2> {
   using ExpToExp2PassBase::ExpToExp2PassBase;
 
+protected:
   void runOnOperation() override {
     SmallVector<ExpOp> exponentials;
     SmallVector<Exp2Op> powers;

@@ -45,21 +45,25 @@ struct Known {
   FloatClasses atWitness() const { return witness ? witness : all; }
 };
 
+} // namespace
+
 /// Operations whose operands and results correspond element by element.
-bool isElementwise(Operation *op) {
+static bool isElementwise(Operation *op) {
   return op->hasTrait<OpTrait::Elementwise>() ||
          isa<arith::SelectOp, LoadOp, AtomicAddOp>(op);
 }
 
 /// Values that are the same in every element have no rows.
-bool isUniformOp(Operation *op) {
+static bool isUniformOp(Operation *op) {
   return isa<SplatOp, FullOp>(op) || op->hasTrait<OpTrait::ConstantLike>();
 }
 
-size_t rankOf(Value value) {
+static size_t rankOf(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type ? type.getRank() : 0;
 }
+
+namespace {
 
 //===----------------------------------------------------------------------===//
 // RowAlignment

@@ -196,12 +196,16 @@ private:
   StringRef pass;
 };
 
+} // namespace
+
 /// Whether two windows differ in their offsets alone.
-bool sameTensor(MakeBlockPtrOp a, MakeBlockPtrOp b) {
+static bool sameTensor(MakeBlockPtrOp a, MakeBlockPtrOp b) {
   return a && b && a.getType() == b.getType() && a.getBase() == b.getBase() &&
          a.getShape() == b.getShape() && a.getStrides() == b.getStrides() &&
          a.getOrderAttr() == b.getOrderAttr();
 }
+
+namespace {
 
 /// select(c, make(..., o1), make(..., o2)) -> make(..., select(c, o1, o2))
 struct SelectOffsets : OpRewritePattern<arith::SelectOp> {
@@ -288,6 +292,7 @@ struct NormalizeBlockPtrs
     : flashtile::tile::impl::NormalizeBlockPtrsPassBase<NormalizeBlockPtrs> {
   using NormalizeBlockPtrsPassBase::NormalizeBlockPtrsPassBase;
 
+protected:
   void runOnOperation() override {
     // Inside out, so that a nest's inner pointers are gone when the outer loop
     // is looked at.

@@ -36,27 +36,27 @@ namespace flashtile::tile {
 using namespace mlir;
 using namespace flashtile::tile;
 
-namespace {
-
 /// `value` as a product with a factor that keeps the order.
-std::optional<ScaledValue> matchPositive(Value value) {
+static std::optional<ScaledValue> matchPositive(Value value) {
   std::optional<ScaledValue> scaled = ScaledValue::of(value);
   if (!scaled || !scaled->factor.isPositiveNormal())
     return std::nullopt;
   return scaled;
 }
 
-bool isNegativeInfinity(Value value) {
+static bool isNegativeInfinity(Value value) {
   std::optional<APFloat> constant = getConstantFloat(value);
   return constant && constant->isInfinity() && constant->isNegative();
 }
 
 /// value * factor
-Value multiply(OpBuilder &builder, Location loc, Value value,
-               const UniformFactor &factor) {
+static Value multiply(OpBuilder &builder, Location loc, Value value,
+                      const UniformFactor &factor) {
   Value tile = factor.materialize(builder, loc, value.getType());
   return arith::MulFOp::create(builder, loc, value, tile);
 }
+
+namespace {
 
 /// select(mask, s * c, -inf) -> select(mask, s, -inf) * c
 struct SinkPastMask : OpRewritePattern<arith::SelectOp> {
@@ -203,6 +203,7 @@ private:
 struct SinkScale : flashtile::tile::impl::SinkScalePassBase<SinkScale> {
   using SinkScalePassBase::SinkScalePassBase;
 
+protected:
   void runOnOperation() override {
     unsigned maxima = 0;
     RewritePatternSet patterns(&getContext());

@@ -52,11 +52,13 @@ struct MaskSite {
   MaskCondition condition;
 };
 
+} // namespace
+
 //===----------------------------------------------------------------------===//
 // Collecting masks
 //===----------------------------------------------------------------------===//
 
-Value getMask(Operation *op) {
+static Value getMask(Operation *op) {
   if (auto select = dyn_cast<arith::SelectOp>(op))
     return select.getCondition();
   if (auto load = dyn_cast<LoadOp>(op))
@@ -69,26 +71,27 @@ Value getMask(Operation *op) {
 }
 
 /// The window that a load or store goes through, null for other operations.
-MakeBlockPtrOp getWindow(Operation *op) {
+static MakeBlockPtrOp getWindow(Operation *op) {
   if (isa<LoadOp, StoreOp>(op))
     return op->getOperand(0).getDefiningOp<MakeBlockPtrOp>();
   return {};
 }
 
-SmallVector<bool> getInBounds(Operation *op, size_t rank) {
+static SmallVector<bool> getInBounds(Operation *op, size_t rank) {
   auto flags = op->getAttrOfType<DenseBoolArrayAttr>("in_bounds");
   return flags ? SmallVector<bool>(flags.asArrayRef())
                : SmallVector<bool>(rank, false);
 }
 
-void setInBounds(Operation *op, size_t rank, int dim) {
+static void setInBounds(Operation *op, size_t rank, int dim) {
   SmallVector<bool> flags = getInBounds(op, rank);
   flags[dim] = true;
   op->setAttr("in_bounds", DenseBoolArrayAttr::get(op->getContext(), flags));
 }
 
 /// `0 <= offset` and `offset + extent <= shape` along one dimension.
-MaskCondition readBounds(MakeBlockPtrOp window, unsigned dim, scf::ForOp loop) {
+static MaskCondition readBounds(MakeBlockPtrOp window, unsigned dim,
+                                scf::ForOp loop) {
   MaskCondition result;
   std::optional<AffineForm> offset =
       readAffine(window.getOffsets()[dim], loop, result.unread);
@@ -111,6 +114,8 @@ MaskCondition readBounds(MakeBlockPtrOp window, unsigned dim, scf::ForOp loop) {
   result.atoms.emplace_back(std::move(*highAtom), Value());
   return result;
 }
+
+namespace {
 
 //===----------------------------------------------------------------------===//
 // Bounds
@@ -561,6 +566,7 @@ private:
 struct SplitLoops : flashtile::tile::impl::SplitLoopsPassBase<SplitLoops> {
   using SplitLoopsPassBase::SplitLoopsPassBase;
 
+protected:
   void runOnOperation() override {
     // Inside out: parts of an inner loop are copied with an outer one.
     SmallVector<scf::ForOp> loops;
