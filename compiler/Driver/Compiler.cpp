@@ -11,6 +11,7 @@
 #include "compiler/Driver/Compiler.h"
 
 #include "compiler/Conversion/TileToCPU/Passes.h"
+#include "compiler/Driver/LoadedCode.h"
 #include "compiler/Driver/Session.h"
 #include "compiler/Pipeline/TilePipeline.h"
 #include "compiler/Target/CPU/CodeGen.h"
@@ -18,9 +19,6 @@
 #include "dialects/Tile/IR/TileDialect.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Config/llvm-config.h"
-#include "llvm/Support/BLAKE3.h"
 
 using namespace mlir;
 
@@ -35,23 +33,10 @@ double CompileReport::totalMilliseconds() const {
   return total;
 }
 
-std::string CompilerOptions::hash() const {
-  llvm::BLAKE3 hasher;
-  // Each field with its length: no two lists of fields give one string.
-  for (const std::string &field :
-       {target,
-        cpu == "host" ? cpu::hostTarget().cpu + cpu::hostTarget().features
-                      : cpu,
-        std::string(verifyEach ? "verify" : ""),
-        std::string(LLVM_VERSION_STRING)})
-    hasher.update(std::to_string(field.size()) + ":" + field);
-  return llvm::toHex(hasher.final(), /*LowerCase=*/true);
-}
-
 namespace {
 class LoadedModule : public CompiledModule {
 public:
-  std::unique_ptr<cpu::LoadedObject> object;
+  std::unique_ptr<LoadedCode> code;
 };
 
 /// A module on its way, with everything that has to outlive the stages.
@@ -63,7 +48,7 @@ struct CpuCompilation {
   /// Parses and lowers to the LLVM dialect. The error, or nothing.
   std::string lower(std::string_view text, const CompilerOptions &options);
   /// Fills in what is known of a kernel's code after lower().
-  void describeCode(CompiledKernel &kernel);
+  void describeCode(ArtifactKernel &kernel);
   /// Translates to optimised LLVM IR. The error, or nothing.
   std::string translate();
 
@@ -71,7 +56,7 @@ struct CpuCompilation {
   cpu::CpuTarget target;
   std::unique_ptr<llvm::TargetMachine> machine;
   OwningOpRef<ModuleOp> module;
-  std::vector<CompiledKernel> kernels;
+  std::vector<ArtifactKernel> kernels;
   llvm::LLVMContext llvmContext;
   std::unique_ptr<llvm::Module> llvmModule;
   bool internal = false;
@@ -117,12 +102,12 @@ std::string CpuCompilation::lower(std::string_view text,
         cpu::buildCpuPipeline(pm, pipeline);
       })))
     return failedStage("tile-to-cpu");
-  for (CompiledKernel &kernel : kernels)
+  for (ArtifactKernel &kernel : kernels)
     describeCode(kernel);
   return {};
 }
 
-void CpuCompilation::describeCode(CompiledKernel &kernel) {
+void CpuCompilation::describeCode(ArtifactKernel &kernel) {
   if (Operation *entry = module->lookupSymbol(kernel.info.name))
     if (auto bytes = entry->getAttrOfType<IntegerAttr>(cpu::kArenaBytesAttr))
       kernel.arenaBytes = bytes.getInt();
@@ -146,63 +131,99 @@ std::string CpuCompilation::translate() {
   return {};
 }
 
-CompileResult compileForCpu(std::string_view text, std::string_view fileName,
-                            const CompilerOptions &options,
-                            const CpuCallbacks &callbacks) {
-  auto result = std::make_unique<LoadedModule>();
-  CpuCompilation compilation(fileName, options, result->report);
-  std::string error = compilation.lower(text, options);
-  if (error.empty())
-    error = compilation.translate();
-  if (!error.empty())
-    return {nullptr, error, compilation.internal};
-
-  auto fail = [](llvm::Error failure) -> CompileResult {
-    return {nullptr, llvm::toString(std::move(failure)), true};
-  };
+ArtifactResult compileToArtifact(std::string_view text,
+                                 std::string_view fileName,
+                                 const CompilerOptions &options) {
+  ArtifactResult result;
+  CompileReport &report = result.report;
+  CpuCompilation compilation(fileName, options, report);
+  result.error = compilation.lower(text, options);
+  if (result.error.empty())
+    result.error = compilation.translate();
+  if (!result.error.empty()) {
+    result.internal = compilation.internal;
+    return result;
+  }
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> object =
       std::unique_ptr<llvm::MemoryBuffer>();
   compilation.session.time("codegen", [&] {
     object = cpu::emitObject(*compilation.llvmModule, *compilation.machine);
   });
-  if (!object)
-    return fail(object.takeError());
-  result->report.codeBytes = (*object)->getBufferSize();
+  if (!object) {
+    result.error = llvm::toString(object.takeError());
+    result.internal = true;
+    return result;
+  }
   compilation.session.dump("codegen", "o", [&](llvm::raw_ostream &stream) {
     stream << (*object)->getBuffer();
   });
+  KernelArtifact &artifact = result.artifact.emplace();
+  artifact.target = options.target;
+  artifact.format = CodeFormat::Object;
+  artifact.code = (*object)->getBuffer().str();
+  artifact.kernels = std::move(compilation.kernels);
+  artifact.remarks = std::move(report.remarks);
+  artifact.warnings = std::move(report.warnings);
+  return result;
+}
 
-  llvm::Error failure = llvm::Error::success();
-  compilation.session.time("load", [&] {
-    auto loaded = cpu::LoadedObject::load(
-        std::move(*object),
-        {{"flashtile_rt_fail", reinterpret_cast<void *>(callbacks.fail)},
-         {"flashtile_rt_print_begin",
-          reinterpret_cast<void *>(callbacks.printBegin)},
-         {"flashtile_rt_print_f64",
-          reinterpret_cast<void *>(callbacks.printFloat)},
-         {"flashtile_rt_print_i64",
-          reinterpret_cast<void *>(callbacks.printInteger)},
-         {"flashtile_rt_print_end",
-          reinterpret_cast<void *>(callbacks.printEnd)}});
-    if (!loaded) {
-      failure = llvm::joinErrors(std::move(failure), loaded.takeError());
-      return;
-    }
-    result->object = std::move(*loaded);
-    for (CompiledKernel &kernel : compilation.kernels) {
-      auto address = result->object->lookup(kernel.info.name);
-      if (!address) {
-        failure = llvm::joinErrors(std::move(failure), address.takeError());
-        return;
-      }
-      kernel.entry = reinterpret_cast<CpuEntry>(*address);
-    }
-  });
-  if (failure)
-    return fail(std::move(failure));
-  result->kernels = std::move(compilation.kernels);
+/// Links the code of `artifact` and finds its kernels in it.
+static llvm::Error link(KernelArtifact &artifact, const CpuCallbacks &callbacks,
+                        LoadedModule &module) {
+  if (artifact.target != "cpu" || artifact.format != CodeFormat::Object)
+    return llvm::createStringError("expected object code for 'cpu', but got "
+                                   "code for '" +
+                                   artifact.target + "'");
+  auto address = [](auto *function) {
+    return reinterpret_cast<void *>(function);
+  };
+  auto code = LoadedCode::load(
+      artifact.code,
+      {{"flashtile_rt_fail", address(callbacks.fail)},
+       {"flashtile_rt_print_begin", address(callbacks.printBegin)},
+       {"flashtile_rt_print_f64", address(callbacks.printFloat)},
+       {"flashtile_rt_print_i64", address(callbacks.printInteger)},
+       {"flashtile_rt_print_end", address(callbacks.printEnd)}});
+  if (!code)
+    return code.takeError();
+  module.code = std::move(*code);
+  SmallVector<StringRef> names;
+  for (const ArtifactKernel &kernel : artifact.kernels)
+    names.push_back(kernel.info.name);
+  auto entries = module.code->lookup(names);
+  if (!entries)
+    return entries.takeError();
+  for (auto [kernel, entry] : llvm::zip_equal(artifact.kernels, *entries))
+    module.kernels.push_back(
+        {std::move(kernel), reinterpret_cast<CpuEntry>(entry)});
+  return llvm::Error::success();
+}
+
+CompileResult loadArtifact(KernelArtifact artifact,
+                           const CpuCallbacks &callbacks,
+                           CompileReport report) {
+  auto result = std::make_unique<LoadedModule>();
+  auto begin = std::chrono::steady_clock::now();
+  if (llvm::Error failure = link(artifact, callbacks, *result))
+    return {nullptr, llvm::toString(std::move(failure)), true};
+  std::chrono::duration<double, std::milli> elapsed =
+      std::chrono::steady_clock::now() - begin;
+  report.stages.push_back({"load", elapsed.count()});
+  report.codeBytes = artifact.code.size();
+  report.remarks = std::move(artifact.remarks);
+  report.warnings = std::move(artifact.warnings);
+  result->report = std::move(report);
   return {std::move(result), {}, false};
+}
+
+CompileResult compileForCpu(std::string_view text, std::string_view fileName,
+                            const CompilerOptions &options,
+                            const CpuCallbacks &callbacks) {
+  ArtifactResult compiled = compileToArtifact(text, fileName, options);
+  if (!compiled.artifact)
+    return {nullptr, std::move(compiled.error), compiled.internal};
+  return loadArtifact(std::move(*compiled.artifact), callbacks,
+                      std::move(compiled.report));
 }
 
 TranslateResult translateForCpu(std::string_view text,

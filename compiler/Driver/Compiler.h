@@ -12,6 +12,7 @@
 #define FLASHTILE_COMPILER_DRIVER_COMPILER_H
 
 #include "compiler/Driver/CompilerOptions.h"
+#include "compiler/Driver/KernelArtifact.h"
 #include "compiler/Driver/KernelInfo.h"
 
 #include <memory>
@@ -34,6 +35,9 @@ struct CompileReport {
   std::vector<std::string> warnings;
   /// Bytes of the object code.
   size_t codeBytes = 0;
+  /// The code was compiled by an earlier process and kept on disk: the stages
+  /// are those of reading and loading it.
+  bool fromCache = false;
 
   double totalMilliseconds() const;
 };
@@ -45,12 +49,9 @@ struct CompileReport {
 using CpuEntry = void (*)(const void *const *arguments, const int32_t *ids,
                           void *context, void *arena);
 
-struct CompiledKernel {
-  KernelInfo info;
+/// A kernel of an artifact, loaded.
+struct CompiledKernel : ArtifactKernel {
   CpuEntry entry = nullptr;
-  int64_t arenaBytes = 0;
-  /// It may call CpuCallbacks::fail, which does not return.
-  bool canFail = false;
 };
 
 /// Functions that kernels call for `tile.assert` and `tile.print`.
@@ -78,6 +79,27 @@ struct CompileResult {
   std::string error;
   bool internal = false;
 };
+
+/// Either an artifact or what was wrong, as in CompileResult.
+struct ArtifactResult {
+  std::optional<KernelArtifact> artifact;
+  /// Without remarks and warnings, which are in the artifact.
+  CompileReport report;
+  std::string error;
+  bool internal = false;
+};
+
+/// Compiles every kernel of a module given as text. `fileName` stands in
+/// diagnostics. Safe to call from several threads.
+ArtifactResult compileToArtifact(std::string_view text,
+                                 std::string_view fileName,
+                                 const CompilerOptions &options);
+
+/// Loads an artifact for the cpu. `report` is of what came before: of the
+/// compilation, say. Any failure is internal.
+CompileResult loadArtifact(KernelArtifact artifact,
+                           const CpuCallbacks &callbacks,
+                           CompileReport report = {});
 
 /// Compiles every kernel of a module given as text and loads it. `fileName`
 /// stands in diagnostics. Safe to call from several threads.
