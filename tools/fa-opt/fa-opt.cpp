@@ -9,12 +9,19 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/TileToCPU/Passes.h"
 #include "compiler/Pipeline/TilePipeline.h"
+#include "compiler/Target/CPU/CpuPipeline.h"
 #include "dialects/Tile/IR/TileDialect.h"
 #include "dialects/Tile/Transforms/Passes.h"
+#include "dialects/TileGPU/IR/TileGPUDialect.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
@@ -46,6 +53,8 @@ public:
 static void registerPasses() {
   flashtile::tile::registerTilePasses();
   flashtile::registerTilePipeline();
+  flashtile::cpu::registerTileToCPUPasses();
+  flashtile::cpu::registerCpuPipelines();
   registerCanonicalizerPass();
   registerCSEPass();
   registerInlinerPass();
@@ -57,8 +66,11 @@ static void registerPasses() {
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   DialectRegistry registry;
-  registry.insert<flashtile::tile::TileDialect, arith::ArithDialect,
-                  math::MathDialect, scf::SCFDialect>();
+  registry.insert<flashtile::tile::TileDialect,
+                  flashtile::tilegpu::TileGPUDialect, arith::ArithDialect,
+                  func::FuncDialect, LLVM::LLVMDialect, math::MathDialect,
+                  memref::MemRefDialect, scf::SCFDialect,
+                  vector::VectorDialect>();
   registerPasses();
 
   llvm::cl::opt<bool> remarks(

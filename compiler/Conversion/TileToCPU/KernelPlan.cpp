@@ -27,63 +27,6 @@ using namespace flashtile::cpu;
 // Questions about operations
 //===----------------------------------------------------------------------===//
 
-bool flashtile::cpu::isElementwise(Operation *op) {
-  if (isa<AddPtrOp, AssumeOp>(op))
-    return true;
-  return op->hasTrait<OpTrait::Elementwise>() && op->getNumRegions() == 0;
-}
-
-bool flashtile::cpu::isView(Operation *op) {
-  return isa<TransOp, ExpandDimsOp, BroadcastOp, ReshapeOp, CatOp, JoinOp>(op);
-}
-
-bool flashtile::cpu::isAxisReduce(Operation *op) {
-  return isa<MaxOp, MinOp, SumOp>(op);
-}
-
-/// Operations that cost many instructions for each element.
-static bool isHeavy(Operation *op) {
-  if (isa<ExpOp, Exp2Op, LogOp, Log2Op, arith::DivFOp, arith::RemFOp,
-          arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
-          arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(op))
-    return true;
-  if (isa<math::FmaOp, math::AbsFOp, math::AbsIOp, math::CopySignOp>(op))
-    return false;
-  return isa_and_nonnull<math::MathDialect>(op->getDialect());
-}
-
-bool flashtile::cpu::isCheap(Value value, unsigned depth) {
-  constexpr unsigned kMaxDepth = 12;
-  Operation *op = value.getDefiningOp();
-  if (!op || depth > kMaxDepth)
-    return !tileType(value);
-  if (isa<ArangeOp, SplatOp, FullOp>(op))
-    return true;
-  DenseElementsAttr constant;
-  if (matchPattern(value, m_Constant(&constant)))
-    return constant.isSplat();
-  if (!tileType(value))
-    return true;
-  bool integers =
-      !isa<FloatType>(flashtile::tile::getElementType(value.getType()));
-  bool arithmetic = isElementwise(op) && !isHeavy(op) && integers;
-  if (!arithmetic && (!isView(op) || isa<ReshapeOp>(op)))
-    return false;
-  return llvm::all_of(op->getOperands(), [&](Value operand) {
-    return isCheap(operand, depth + 1);
-  });
-}
-
-DotOperand flashtile::cpu::peelTranspose(Value operand) {
-  unsigned row = 0, column = 1;
-  while (auto trans = operand.getDefiningOp<TransOp>()) {
-    row = trans.getOrder()[row];
-    column = trans.getOrder()[column];
-    operand = trans.getOperand();
-  }
-  return {operand, row, column};
-}
-
 VectorOperand flashtile::cpu::vectorOperand(DotOp dot, unsigned laneDim) {
   if (laneDim == 1) {
     DotOperand b = peelTranspose(dot.getB());
@@ -91,30 +34,6 @@ VectorOperand flashtile::cpu::vectorOperand(DotOp dot, unsigned laneDim) {
   }
   DotOperand a = peelTranspose(dot.getA());
   return {a.root, a.rowDim};
-}
-
-unsigned flashtile::cpu::memoryLaneDim(Value pointer, unsigned rank) {
-  // Loops carry a window's position, never what it is a window of.
-  for (unsigned step = 0; step < 16; ++step) {
-    if (auto advance = pointer.getDefiningOp<AdvanceOp>()) {
-      pointer = advance.getPointer();
-    } else if (auto argument = dyn_cast<BlockArgument>(pointer)) {
-      auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
-      OpOperand *init = loop ? loop.getTiedLoopInit(argument) : nullptr;
-      if (!init)
-        break;
-      pointer = init->get();
-    } else {
-      break;
-    }
-  }
-  auto make = pointer.getDefiningOp<MakeBlockPtrOp>();
-  if (!make)
-    return rank - 1;
-  for (unsigned dim = rank; dim-- > 0;)
-    if (matchPattern(make.getStrides()[dim], m_One()))
-      return dim;
-  return make.getOrder() ? unsigned(make.getOrder()->front()) : rank - 1;
 }
 
 //===----------------------------------------------------------------------===//

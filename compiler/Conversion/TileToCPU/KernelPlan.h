@@ -20,6 +20,7 @@
 #ifndef FLASHTILE_COMPILER_CONVERSION_TILETOCPU_KERNELPLAN_H
 #define FLASHTILE_COMPILER_CONVERSION_TILETOCPU_KERNELPLAN_H
 
+#include "compiler/Analysis/Program/TileQueries.h"
 #include "dialects/Tile/IR/TileDialect.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -69,6 +70,10 @@ public:
   /// The cluster that `op` leads, or null where it is emitted by another
   /// member or needs no code of its own.
   const Cluster *clusterLedBy(mlir::Operation *op) const;
+  /// Whether a cluster computes `op`, led by it or by an earlier operation.
+  bool isClustered(mlir::Operation *op) const {
+    return clusterOf.contains(op);
+  }
 
   llvm::ArrayRef<Buffer> buffers() const { return allBuffers; }
   /// Bytes of each slot; a multiple of 64.
@@ -137,27 +142,14 @@ private:
 // Questions about operations
 //===----------------------------------------------------------------------===//
 
-inline mlir::RankedTensorType tileType(mlir::Value value) {
-  return mlir::dyn_cast<mlir::RankedTensorType>(value.getType());
-}
-
-/// Operation of arith, math or tile that maps elements to elements.
-bool isElementwise(mlir::Operation *op);
-/// View of a tile: trans, expand_dims, broadcast, reshape, cat, join.
-bool isView(mlir::Operation *op);
-/// tile.max, tile.min, tile.sum.
-bool isAxisReduce(mlir::Operation *op);
-/// Whether re-evaluating `value` costs next to nothing: constants, splats and
-/// integer arithmetic on them.
-bool isCheap(mlir::Value value, unsigned depth = 0);
-
-/// A dot operand seen through transposes: the value below them, and which of
-/// its dimensions the operand's rows and columns are.
-struct DotOperand {
-  mlir::Value root;
-  unsigned rowDim, columnDim;
-};
-DotOperand peelTranspose(mlir::Value operand);
+using flashtile::DotOperand;
+using flashtile::isAxisReduce;
+using flashtile::isCheap;
+using flashtile::isElementwise;
+using flashtile::isView;
+using flashtile::memoryLaneDim;
+using flashtile::peelTranspose;
+using flashtile::tileType;
 
 /// The operand of `dot` that is read as vectors when the result's lane
 /// dimension is `laneDim` (b for columns, a for rows), and the dimension of
@@ -167,10 +159,6 @@ struct VectorOperand {
   unsigned laneDim;
 };
 VectorOperand vectorOperand(tile::DotOp dot, unsigned laneDim);
-
-/// The dimension that is contiguous in memory for an access through
-/// `pointer`, as far as the program shows it; the last otherwise.
-unsigned memoryLaneDim(mlir::Value pointer, unsigned rank);
 
 } // namespace flashtile::cpu
 

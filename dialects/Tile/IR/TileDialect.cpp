@@ -17,6 +17,7 @@ using namespace mlir;
 using namespace flashtile::tile;
 
 #include "dialects/Tile/IR/TileDialect.cpp.inc"
+#include "dialects/Tile/IR/TileAttrInterfaces.cpp.inc"
 #include "dialects/Tile/IR/TileEnums.cpp.inc"
 
 #define GET_ATTRDEF_CLASSES
@@ -69,7 +70,8 @@ LogicalResult flashtile::tile::verifyResultTypes(Operation *op,
     return op->emitOpError("expected ")
            << expected.size() << " results, but got " << op->getNumResults();
   for (auto [index, type] : llvm::enumerate(expected))
-    if (op->getResult(index).getType() != type) {
+    if (withoutEncoding(op->getResult(index).getType()) !=
+        withoutEncoding(type)) {
       InFlightDiagnostic diagnostic = op->emitOpError("expected result ");
       if (expected.size() > 1)
         diagnostic << index << " ";

@@ -27,6 +27,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "dialects/Tile/IR/TileDialect.h.inc"
+#include "dialects/Tile/IR/TileAttrInterfaces.h.inc"
 #include "dialects/Tile/IR/TileEnums.h.inc"
 
 #define GET_ATTRDEF_CLASSES
@@ -55,7 +56,16 @@ inline mlir::Type withElementType(mlir::Type type, mlir::Type element) {
 /// Whether `order` lists each of the dimensions 0 to rank - 1 once.
 bool isPermutation(llvm::ArrayRef<int32_t> order, int64_t rank);
 
-/// Reports where the result types of `op` are not `expected`.
+/// `type` without its encoding, if it is a tile that has one.
+inline mlir::Type withoutEncoding(mlir::Type type) {
+  auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type);
+  return tensor ? mlir::Type(mlir::RankedTensorType::get(
+                      tensor.getShape(), tensor.getElementType()))
+                : type;
+}
+
+/// Reports where the result types of `op`, apart from encodings, are not
+/// `expected`.
 llvm::LogicalResult verifyResultTypes(mlir::Operation *op,
                                       mlir::TypeRange expected);
 

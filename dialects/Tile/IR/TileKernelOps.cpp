@@ -210,9 +210,15 @@ static LogicalResult verifyTileType(Operation *op, Type type) {
            << type;
   if (!tensor.hasStaticShape())
     return op->emitOpError("expected tiles of static shape, but got ") << type;
-  if (tensor.getEncoding())
-    return op->emitOpError("expected tiles without an encoding, but got ")
-           << type;
+  if (Attribute encoding = tensor.getEncoding()) {
+    auto layout = dyn_cast<TileLayoutAttrInterface>(encoding);
+    if (!layout)
+      return op->emitOpError("expected tiles without an encoding, but got ")
+             << type;
+    if (failed(layout.verifyLayout(tensor.getShape(),
+                                   [&] { return op->emitOpError(); })))
+      return failure();
+  }
   if (tensor.getRank() == 0)
     return op->emitOpError("expected tiles of rank 1 or more, but got ")
            << type << "; use a scalar";

@@ -13,6 +13,23 @@ include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinTypes.td"
 include "mlir/IR/EnumAttr.td"
 
+// A tile's encoding says how a target distributes it. The tile dialect only asks
+// that an encoding fits the tile; targets define them.
+def Tile_LayoutAttrInterface : AttrInterface<"TileLayoutAttrInterface"> {
+  let cppNamespace = "::flashtile::tile";
+  let description = [{
+    Encoding of a tile whose distribution over hardware has been decided. Within
+    a kernel, encodings of tiles implement this interface.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      Reports through `emitError` where the layout is none of a tile of this
+      shape.
+    }], "::llvm::LogicalResult", "verifyLayout", (ins
+      "::llvm::ArrayRef<int64_t>":$shape,
+      "::llvm::function_ref<::mlir::InFlightDiagnostic()>":$emitError)>];
+}
+
 class Tile_Type<string name, string typeMnemonic>
     : TypeDef<Tile_Dialect, name> {
   let mnemonic = typeMnemonic;

@@ -1,0 +1,215 @@
+//===----------------------------------------------------------------------===//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Operations of the tilegpu dialect.
+//===----------------------------------------------------------------------===//
+
+#ifndef FLASHTILE_DIALECTS_TILEGPU_IR_TILEGPUOPS_TD
+#define FLASHTILE_DIALECTS_TILEGPU_IR_TILEGPUOPS_TD
+
+include "TileGPUTypes.td"
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class TileGPU_Op<string mnemonic, list<Trait> traits = []>
+    : Op<TileGPU_Dialect, mnemonic, traits>;
+
+def TileGPU_ConvertLayoutOp : TileGPU_Op<"convert_layout", [Pure]> {
+  let summary = "the same tile in another layout";
+  let description = [{
+    Lowers to the least movement: nothing, renaming registers, lane shuffles, or
+    a trip through shared memory.
+
+    Example:
+
+    ```mlir
+    #row = #tilegpu.layout<[8, 4], reg = [4:(0, 1)], lane = [8:(1, 0), 4:(0, 0)], warp = []>
+    #column = #tilegpu.layout<[8, 4], reg = [8:(1, 0)], lane = [4:(0, 1), 8:(0, 0)], warp = []>
+    tile.kernel @k() grid() -> (1)
+        attributes {tilegpu.target = "sm_80", tilegpu.num_warps = 1 : i32} {
+      %a = tile.full 0.0 : f32 -> tensor<8x4xf32, #row>
+      %b = tilegpu.convert_layout %a : tensor<8x4xf32, #row> -> tensor<8x4xf32, #column>
+      tile.return
+    }
+    ```
+  }];
+  let arguments = (ins Arg<Tile_AnyTile, "the tile">:$operand);
+  let results = (outs Res<Tile_AnyTile, "the same elements">:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def TileGPU_LoadOp : TileGPU_Op<"load", [AttrSizedOperandSegments]> {
+  let summary = "reads a tile into registers";
+  let description = [{
+    As `tile.load`, with the layout that the result's type names: every thread
+    reads its own elements, several at a time where they are neighbours in
+    memory. Replicated elements are read by each holder.
+
+    Example:
+
+    ```mlir
+    #lanes = #tilegpu.layout<[64], reg = [2:(1)], lane = [32:(2)], warp = []>
+    tile.kernel @k(%x: !tile.ptr<f32>) grid() -> (1)
+        attributes {tilegpu.target = "sm_80", tilegpu.num_warps = 1 : i32} {
+      %i = tile.arange 0 to 64 : tensor<64xi32, #lanes>
+      %base = tile.splat %x : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>, #lanes>
+      %p = tile.addptr %base, %i : tensor<64x!tile.ptr<f32>, #lanes>, tensor<64xi32, #lanes>
+      %v = tilegpu.load %p : tensor<64x!tile.ptr<f32>, #lanes> -> tensor<64xf32, #lanes>
+      tile.return
+    }
+    ```
+  }];
+  let arguments = (ins
+    Arg<AnyTypeOf<[Tile_BlockPtrType, TileOf<Tile_Ptr>]>, "where to read", [MemRead]>:$pointer,
+    Arg<Optional<TileOf<Tile_Bool>>, "which elements to read">:$mask,
+    Arg<Optional<Tile_NumberTile>, "value of the others">:$other,
+    DefaultValuedAttr<Tile_PaddingAttr, "::flashtile::tile::Padding::Zero">:$padding,
+    OptionalAttr<DenseBoolArrayAttr>:$in_bounds);
+  let results = (outs Res<Tile_NumberTile, "what was read">:$result);
+  let assemblyFormat = [{
+    $pointer (`mask` $mask^ `:` type($mask))? (`other` $other^ `:` type($other))?
+    attr-dict `:` type($pointer) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def TileGPU_StoreOp : TileGPU_Op<"store"> {
+  let summary = "writes a tile from registers";
+  let description = [{
+    As `tile.store`. Of replicated elements one holder writes.
+
+    Example:
+
+    ```mlir
+    #lanes = #tilegpu.layout<[64], reg = [2:(1)], lane = [32:(2)], warp = []>
+    tile.kernel @k(%x: !tile.ptr<f32>) grid() -> (1)
+        attributes {tilegpu.target = "sm_80", tilegpu.num_warps = 1 : i32} {
+      %i = tile.arange 0 to 64 : tensor<64xi32, #lanes>
+      %base = tile.splat %x : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>, #lanes>
+      %p = tile.addptr %base, %i : tensor<64x!tile.ptr<f32>, #lanes>, tensor<64xi32, #lanes>
+      %v = tile.full 1.0 : f32 -> tensor<64xf32, #lanes>
+      tilegpu.store %p, %v : tensor<64x!tile.ptr<f32>, #lanes>, tensor<64xf32, #lanes>
+      tile.return
+    }
+    ```
+  }];
+  let arguments = (ins
+    Arg<AnyTypeOf<[Tile_BlockPtrType, TileOf<Tile_Ptr>]>, "where to write", [MemWrite]>:$pointer,
+    Arg<Tile_NumberTile, "what to write">:$value,
+    Arg<Optional<TileOf<Tile_Bool>>, "which elements to write">:$mask,
+    OptionalAttr<DenseBoolArrayAttr>:$in_bounds);
+  let assemblyFormat = [{
+    $pointer `,` $value (`mask` $mask^ `:` type($mask))? attr-dict
+    `:` type($pointer) `,` type($value)
+  }];
+  let hasVerifier = 1;
+}
+
+def TileGPU_AtomicAddOp : TileGPU_Op<"atomic_add"> {
+  let summary = "adds a tile to memory";
+  let description = [{
+    As `tile.atomic_add`. Of replicated elements one holder adds, and the others
+    get its result.
+
+    Example:
+
+    ```mlir
+    #lanes = #tilegpu.layout<[64], reg = [2:(1)], lane = [32:(2)], warp = []>
+    tile.kernel @k(%x: !tile.ptr<f32>) grid() -> (1)
+        attributes {tilegpu.target = "sm_80", tilegpu.num_warps = 1 : i32} {
+      %i = tile.arange 0 to 64 : tensor<64xi32, #lanes>
+      %base = tile.splat %x : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>, #lanes>
+      %p = tile.addptr %base, %i : tensor<64x!tile.ptr<f32>, #lanes>, tensor<64xi32, #lanes>
+      %v = tile.full 1.0 : f32 -> tensor<64xf32, #lanes>
+      %old = tilegpu.atomic_add %p, %v
+          : tensor<64x!tile.ptr<f32>, #lanes>, tensor<64xf32, #lanes>
+      tile.return
+    }
+    ```
+  }];
+  let arguments = (ins
+    Arg<AnyTypeOf<[Tile_BlockPtrType, TileOf<Tile_Ptr>]>, "where to add",
+        [MemRead, MemWrite]>:$pointer,
+    Arg<Tile_NumberTile, "what to add">:$value,
+    Arg<Optional<TileOf<Tile_Bool>>, "which elements to add">:$mask);
+  let results = (outs Res<Tile_NumberTile, "what was there before, in value's type">:$result);
+  let assemblyFormat = [{
+    $pointer `,` $value (`mask` $mask^ `:` type($mask))? attr-dict
+    `:` type($pointer) `,` custom<SameType>(type($value), type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def TileGPU_StageOp : TileGPU_Op<"stage", [Pure]> {
+  let summary = "a tile in shared memory, for matrix instructions";
+  let description = [{
+    Writes the tile to shared memory of its own, which every thread may read
+    from here on. The extents of the result are the tile's, rounded up to what
+    matrix instructions need; elements beyond the tile are zero.
+
+    Example:
+
+    ```mlir
+    #rows = #tilegpu.layout<[8, 16], reg = [4:(0, 1)], lane = [4:(0, 4), 8:(1, 0)], warp = []>
+    tile.kernel @k() grid() -> (1)
+        attributes {tilegpu.target = "sm_80", tilegpu.num_warps = 1 : i32} {
+      %a = tile.full 0.0 : f16 -> tensor<8x16xf16, #rows>
+      %s = tilegpu.stage %a : tensor<8x16xf16, #rows> -> !tilegpu.smem<16x16xf16, swizzle = 32>
+      tile.return
+    }
+    ```
+  }];
+  let arguments = (ins Arg<Tile_NumberTile, "the tile, rank 2">:$operand);
+  let results = (outs Res<TileGPU_SmemType, "the tile in shared memory">:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def TileGPU_MmaOp : TileGPU_Op<"mma", [Pure, AllTypesMatch<["c", "result"]>]> {
+  let summary = "matrix product with mma.sync";
+  let description = [{
+    `result = a * b + c` as `tile.dot`, by the instruction `mma.sync.m16n8kK` of
+    the operands' type (PTX ISA, section "mma"): warps_m x warps_n warps each
+    compute a block of the result, whose layout is the instruction's
+    accumulator.
+
+    a is a tile in the instruction's operand layout, or in shared memory as M x K
+    (K x M with `trans_a`); b is in shared memory as K x N (N x K with
+    `trans_b`).
+
+    Example:
+
+    ```mlir
+    #acc = #tilegpu.layout<[16, 8], reg = [2:(0, 1), 2:(8, 0)], lane = [4:(0, 2), 8:(1, 0)], warp = []>
+    #rows = #tilegpu.layout<[16, 16], reg = [8:(0, 1)], lane = [2:(0, 8), 16:(1, 0)], warp = []>
+    tile.kernel @k() grid() -> (1)
+        attributes {tilegpu.target = "sm_80", tilegpu.num_warps = 1 : i32} {
+      %a = tile.full 0.0 : f16 -> tensor<16x16xf16, #rows>
+      %c = tile.full 0.0 : f32 -> tensor<16x8xf32, #acc>
+      %sa = tilegpu.stage %a : tensor<16x16xf16, #rows> -> !tilegpu.smem<16x16xf16, swizzle = 32>
+      %d = tilegpu.mma %sa, %sa, %c {warps_m = 1 : i32, warps_n = 1 : i32}
+          : !tilegpu.smem<16x16xf16, swizzle = 32>, !tilegpu.smem<16x16xf16, swizzle = 32>,
+            tensor<16x8xf32, #acc>
+      tile.return
+    }
+    ```
+  }];
+  let arguments = (ins
+    Arg<AnyTypeOf<[TileGPU_SmemType, Tile_NumberTile]>, "left operand">:$a,
+    Arg<TileGPU_SmemType, "right operand">:$b,
+    Arg<Tile_NumberTile, "accumulator">:$c,
+    I32Attr:$warps_m, I32Attr:$warps_n,
+    UnitAttr:$trans_a, UnitAttr:$trans_b,
+    DefaultValuedAttr<Tile_InputPrecisionAttr,
+        "::flashtile::tile::InputPrecision::IEEE">:$input_precision);
+  let results = (outs Res<Tile_NumberTile, "the product">:$result);
+  let assemblyFormat = [{
+    $a `,` $b `,` $c attr-dict `:` type($a) `,` type($b) `,` type($c)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // FLASHTILE_DIALECTS_TILEGPU_IR_TILEGPUOPS_TD
