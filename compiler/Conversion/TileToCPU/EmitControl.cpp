@@ -67,6 +67,8 @@ LogicalResult KernelEmitter::emitOp(Operation *op) {
   b.setLoc(op->getLoc());
   if (const Cluster *cluster = plan.clusterLedBy(op))
     return emitCluster(*cluster);
+  if (plan.isClustered(op))
+    return success(); // its leader has computed it
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](DotOp dot) { return emitDot(dot), success(); })
       .Case([&](LoadOp load) { return emitLoad(load), success(); })

@@ -11,6 +11,8 @@
 
 #include "compiler/Target/CPU/CodeGen.h"
 
+#include "compiler/Target/CPU/KnownMasks.h"
+
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -85,6 +87,7 @@ void optimize(Module &module, TargetMachine &machine) {
   pipeline.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
   pipeline.addPass(InstCombinePass());
   pipeline.addPass(SimplifyCFGPass());
+  pipeline.addPass(KnownMasksPass());
   ModulePassManager whole;
   whole.addPass(createModuleToFunctionPassAdaptor(std::move(pipeline)));
   whole.run(module, modules);
