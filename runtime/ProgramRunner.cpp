@@ -43,7 +43,9 @@ struct ProgramContext {
   bool printsDoubles = false; ///< else numbers came from narrower types
 };
 
-std::string programText(const std::array<int32_t, 6> &ids) {
+} // namespace
+
+static std::string programText(const std::array<int32_t, 6> &ids) {
   return "(" + std::to_string(ids[0]) + ", " + std::to_string(ids[1]) + ", " +
          std::to_string(ids[2]) + ")";
 }
@@ -53,13 +55,14 @@ std::string programText(const std::array<int32_t, 6> &ids) {
 // ends the process where the text of an error or a line finds no memory.
 //===----------------------------------------------------------------------===//
 
-void failProgram(void *opaque, const char *message) noexcept {
+static void failProgram(void *opaque, const char *message) noexcept {
   auto *context = static_cast<ProgramContext *>(opaque);
   context->message = message;
   std::longjmp(context->failure, 1);
 }
 
-void beginLine(void *opaque, const char *prefix, const char *type) noexcept {
+static void beginLine(void *opaque, const char *prefix,
+                      const char *type) noexcept {
   auto *context = static_cast<ProgramContext *>(opaque);
   const std::string_view typeName(type);
   context->line = prefix;
@@ -71,7 +74,7 @@ void beginLine(void *opaque, const char *prefix, const char *type) noexcept {
 }
 
 template <typename Number>
-void appendNumber(ProgramContext &context, Number value) {
+static void appendNumber(ProgramContext &context, Number value) {
   char text[64];
   const std::to_chars_result end =
       std::to_chars(text, text + sizeof text, value);
@@ -80,7 +83,7 @@ void appendNumber(ProgramContext &context, Number value) {
   context.isFirstNumber = false;
 }
 
-void addFloat(void *opaque, double value) noexcept {
+static void addFloat(void *opaque, double value) noexcept {
   auto *context = static_cast<ProgramContext *>(opaque);
   // The shortest text that names the number among those of its type.
   if (context->printsDoubles)
@@ -89,11 +92,11 @@ void addFloat(void *opaque, double value) noexcept {
     appendNumber(*context, static_cast<float>(value));
 }
 
-void addInteger(void *opaque, int64_t value) noexcept {
+static void addInteger(void *opaque, int64_t value) noexcept {
   appendNumber(*static_cast<ProgramContext *>(opaque), value);
 }
 
-void endLine(void *opaque) noexcept {
+static void endLine(void *opaque) noexcept {
   auto *context = static_cast<ProgramContext *>(opaque);
   context->line += '\n';
   // A long line takes several calls, and others must not come between them.
@@ -116,12 +119,16 @@ void endLine(void *opaque) noexcept {
 // Scratch memory
 //===----------------------------------------------------------------------===//
 
+namespace {
+
 struct FreeMemory {
   void operator()(void *memory) const { std::free(memory); }
 };
 using Memory = std::unique_ptr<void, FreeMemory>;
 
-Memory allocateScratch(size_t numBytes) {
+} // namespace
+
+static Memory allocateScratch(size_t numBytes) {
   constexpr size_t alignment = 64;
   void *memory = std::aligned_alloc(alignment, (numBytes + alignment - 1) /
                                                    alignment * alignment);
@@ -131,6 +138,8 @@ Memory allocateScratch(size_t numBytes) {
                     " bytes of scratch memory for a kernel");
   return Memory(memory);
 }
+
+namespace {
 
 /// Scratch memory of one chunk of programs: from what the thread keeps between
 /// launches, unless it is too large to be kept.
