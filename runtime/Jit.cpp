@@ -18,6 +18,8 @@
 #include "runtime/NearestName.h"
 #include "runtime/ProgramRunner.h"
 
+#include <atomic>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <system_error>
@@ -78,6 +80,25 @@ Jit::Jit(Device device, CompilerOptions options)
   optionsKey = compilerOptions.hash() + compilerOptions.dumpFolder;
 }
 
+/// "folder/007-name", a new number for each compilation of this process.
+static std::string numberedFolder(const std::string &folder,
+                                  std::string_view name) {
+  static std::atomic<unsigned> counter{0};
+  std::string number = std::to_string(counter.fetch_add(1));
+  if (number.size() < 3)
+    number.insert(0, 3 - number.size(), '0');
+  std::string path = folder + "/" + number + "-";
+  for (const char c : name)
+    path += std::isalnum(static_cast<unsigned char>(c)) || c == '_' ? c : '-';
+  return path;
+}
+
+/// "add" of "kernels/add.mlir".
+static std::string_view stem(std::string_view fileName) {
+  fileName.remove_prefix(fileName.find_last_of('/') + 1);
+  return fileName.substr(0, fileName.find_last_of('.'));
+}
+
 static std::string reportText(const std::vector<Kernel> &kernels) {
   std::string text;
   for (const Kernel &kernel : kernels)
@@ -103,7 +124,8 @@ static ModuleCache::Kernels compileNow(std::string_view text,
   return std::make_shared<const std::vector<Kernel>>(std::move(kernels));
 }
 
-Module Jit::compile(std::string_view text, std::string_view fileName) const {
+Module Jit::compileAs(std::string_view text, std::string_view fileName,
+                      std::string_view dumpName) const {
   // Each part with its length: no two lists of parts give one key.
   std::string key;
   key.reserve(text.size() + fileName.size() + optionsKey.size() + 32);
@@ -111,7 +133,10 @@ Module Jit::compile(std::string_view text, std::string_view fileName) const {
     key.append(std::to_string(part.size())).append(":").append(part);
   key += text;
   return Module(ModuleCache::global().get(key, [&] {
-    ModuleCache::Kernels kernels = compileNow(text, fileName, compilerOptions);
+    CompilerOptions options = compilerOptions;
+    if (!options.dumpFolder.empty())
+      options.dumpFolder = numberedFolder(options.dumpFolder, dumpName);
+    ModuleCache::Kernels kernels = compileNow(text, fileName, options);
     if (printsTiming) {
       const std::string report = reportText(*kernels);
       std::fwrite(report.data(), 1, report.size(), stderr);
@@ -120,8 +145,14 @@ Module Jit::compile(std::string_view text, std::string_view fileName) const {
   }));
 }
 
+Module Jit::compile(std::string_view text, std::string_view fileName) const {
+  return compileAs(text, fileName, stem(fileName));
+}
+
 Module Jit::compile(const dsl::KernelModule &module) const {
-  return compile(module.text(/*withLocations=*/true), "<kernel builder>");
+  const std::vector<std::string> names = module.kernelNames();
+  return compileAs(module.text(/*withLocations=*/true), "<kernel builder>",
+                   names.empty() ? "empty" : names.front());
 }
 
 Module Jit::load(const std::string &path) const {

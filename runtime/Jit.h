@@ -53,7 +53,8 @@ private:
 class Jit {
 public:
   /// A compiler for `device`. An empty `options.dumpFolder` takes
-  /// FLASHTILE_DUMP_DIR. Throws Unsupported for a device other than the cpu,
+  /// FLASHTILE_DUMP_DIR; each compilation writes to a folder of its own in it.
+  /// Throws Unsupported for a device other than the cpu,
   /// InvalidArgument for a processor that is not known.
   explicit Jit(Device device = Device::cpu(), CompilerOptions options = {});
 
@@ -74,6 +75,9 @@ public:
   static void clearCache();
 
 private:
+  Module compileAs(std::string_view text, std::string_view fileName,
+                   std::string_view dumpName) const;
+
   Device target;
   CompilerOptions compilerOptions;
   std::string optionsKey; ///< what a cache must compare besides the text

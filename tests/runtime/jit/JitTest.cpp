@@ -191,10 +191,27 @@ TEST(JitTest, TimingIsPrintedOncePerCompilation) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
-TEST(JitTest, DumpFolder) {
+TEST(JitTest, EachCompilationDumpsToItsFolder) {
   const TemporaryFolder folder;
   const ScopedVariable dump("FLASHTILE_DUMP_DIR", folder.file("dump"));
-  Jit().compile(vectorAdd);
-  const std::string input = folder.read("dump/00-input.mlir");
-  EXPECT_THAT(input, testing::HasSubstr("tile.kernel @vector_add"));
+  const Jit jit;
+  jit.compile(vectorAdd, "some/folder/add.v2.mlir");
+  jit.compile(rowSum);
+  dsl::KernelBuilder builder("built");
+  jit.compile(builder.build());
+  jit.compile(rowSum); // cached
+  std::vector<std::string> names, inputs;
+  for (const auto &entry :
+       std::filesystem::directory_iterator(folder.file("dump"))) {
+    names.push_back(entry.path().filename().string());
+    inputs.push_back(folder.read("dump/" + names.back() + "/00-input.mlir"));
+  }
+  EXPECT_THAT(names,
+              testing::UnorderedElementsAre(testing::EndsWith("-add-v2"),
+                                            testing::EndsWith("-kernel"),
+                                            testing::EndsWith("-built")));
+  EXPECT_THAT(inputs, testing::UnorderedElementsAre(
+                          testing::HasSubstr("tile.kernel @vector_add"),
+                          testing::HasSubstr("tile.kernel @row_sum"),
+                          testing::HasSubstr("tile.kernel @built")));
 }
