@@ -1,5 +1,4 @@
-//===- EmitDot.cpp - Matrix products in registers
-//-----------------------------===//
+//===- EmitDot.cpp - Matrix products in registers -----------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,8 +6,10 @@
 // The result is cut into blocks of a few rows by a few vectors along the lane
 // dimension, whose accumulators stay in registers over the whole of K: one
 // operand is read as vectors, the other as scalars that are broadcast. The
-// accumulator's initial value is evaluated where the block starts, so that
-// `dot(p, v, acc * alpha)` costs no pass of its own.
+// accumulator's initial value is evaluated where the block is finished, so that
+// `dot(p, v, acc * alpha)` costs no pass of its own. For floats it is added to
+// a sum that started from 0: over a loop of such dots, rounding errors then
+// grow with the root of the number of tiles and not with that of all terms.
 //
 //===----------------------------------------------------------------------===//
 
@@ -60,6 +61,12 @@ static RegisterBlock chooseBlock(int64_t rows, int64_t vectors,
   return best;
 }
 
+static bool isZero(Value value) {
+  DenseElementsAttr constant;
+  return matchPattern(value, m_Constant(&constant)) && constant.isSplat() &&
+         matchPattern(value, m_AnyZeroFloat());
+}
+
 struct KernelEmitter::DotShape {
   unsigned laneDim; ///< of the result
   int64_t depth;    ///< K
@@ -105,13 +112,20 @@ void KernelEmitter::emitDotBlock(DotOp op, const DotShape &shape, Value row,
     return coords;
   };
 
-  SmallVector<Value> inits;
-  {
+  auto initials = [&] {
     NewScope fresh(*this);
+    SmallVector<Value> values;
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t v = 0; v < vectors; ++v)
-        inits.push_back(evaluateVector(op.getC(), resultCoords(r, v)));
-  }
+        values.push_back(evaluateVector(op.getC(), resultCoords(r, v)));
+    return values;
+  };
+  bool addsLast = !integer && !isZero(op.getC());
+  SmallVector<Value> inits =
+      addsLast ? SmallVector<Value>(
+                     rows * vectors,
+                     arith::ConstantOp::create(b, b.getZeroAttr(vectorType)))
+               : initials();
   auto widen = [&](Value value) -> Value {
     if (!integer)
       return value;
@@ -140,6 +154,9 @@ void KernelEmitter::emitDotBlock(DotOp op, const DotShape &shape, Value row,
         }
         return results;
       });
+  if (addsLast)
+    for (auto [sum, initial] : llvm::zip_equal(sums, initials()))
+      sum = arith::AddFOp::create(b, sum, initial);
   unsigned target = plan.buffersOf(op.getResult()).front();
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t v = 0; v < vectors; ++v)
