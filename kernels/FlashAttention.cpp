@@ -18,6 +18,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <sstream>
 #include <tuple>
 
 using namespace flashtile;
@@ -145,9 +146,13 @@ static Operands checkedOperands(const Tensor &qTensor, const Tensor &kTensor,
 static double scaleOf(const Operand &q, const FlashAttentionOptions &options) {
   double scale =
       options.scale.value_or(1.0 / std::sqrt(static_cast<double>(q.headDim)));
-  if (!std::isfinite(scale) ||
-      std::abs(scale) > std::numeric_limits<float>::max())
-    refuse("expected a finite scale, but got " + std::to_string(scale));
+  // Times log2(e), as the compiled code has it, it must still fit f32.
+  constexpr double kMaxScale = 1e38;
+  if (!(std::abs(scale) <= kMaxScale)) {
+    std::ostringstream got;
+    got << scale;
+    refuse("expected a scale between -1e38 and 1e38, but got " + got.str());
+  }
   return scale;
 }
 
@@ -254,7 +259,7 @@ void flashtile::flashAttention(const Tensor &q, const Tensor &k,
            ", but got " +
            (lse.defined() ? lse.describe() : "an undefined tensor"));
   for (int64_t dim = 0; dim < o.rank(); ++dim)
-    if (o.size(dim) > 1 && o.stride(dim) == 0)
+    if (o.numel() > 0 && o.size(dim) > 1 && o.stride(dim) == 0)
       refuse("expected the elements of 'o' in places of their own, but got " +
              o.describe());
   Operand out = asOperand(o);

@@ -25,7 +25,8 @@ namespace flashtile {
 struct FlashAttentionOptions {
   bool causal = false;
   CausalAlignment alignment = CausalAlignment::BottomRight;
-  /// Factor of the scores, finite; 1 / sqrt(head dimension) by default.
+  /// Factor of the scores, at most 1e38 in magnitude; 1 / sqrt(head dimension)
+  /// by default.
   std::optional<double> scale;
   /// Element type of o: that of q by default, bf16 where q is fp8.
   std::optional<DType> outputType;
@@ -46,8 +47,10 @@ struct FlashAttentionResult {
 /// strides. q, k and v have one element type: f32, f16, bf16, f8E4M3FN or
 /// f8E5M2; d is 8 to 256 in steps of 8.
 ///
-/// A row that sees no key has o = 0 and lse = -inf. Throws InvalidArgument for
-/// shapes and types other than these.
+/// A row that sees no key has o = 0 and lse = -inf. NaN in q, and in what a row
+/// sees of k and v, reaches that row and no other. Scores may have magnitudes
+/// up to 1e9, scale included; a row with larger ones may become NaN. Throws
+/// InvalidArgument for shapes and types other than these.
 FlashAttentionResult flashAttention(const Tensor &q, const Tensor &k,
                                     const Tensor &v,
                                     const FlashAttentionOptions &options = {});
