@@ -1,5 +1,4 @@
-//===- DistributedLayout.h - Tiles spread over a thread block
-//---------------===//
+//===- DistributedLayout.h - Tiles spread over a thread block -------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,6 +24,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace flashtile::gpu {
@@ -43,7 +43,10 @@ struct Digit {
   bool replicates() const;
   /// Moves along `dim`, possibly along others too.
   bool movesAlong(unsigned dim) const { return step[dim] != 0; }
-  bool operator==(const Digit &other) const = default;
+  bool operator==(const Digit &other) const {
+    return std::tie(extent, step) == std::tie(other.extent, other.step);
+  }
+  bool operator!=(const Digit &other) const { return !(*this == other); }
 };
 
 /// Least significant first.
@@ -56,14 +59,23 @@ struct Owner {
   int64_t registerIndex = 0;
   int64_t lane = 0;
   int64_t warp = 0;
-  bool operator==(const Owner &other) const = default;
+  bool operator==(const Owner &other) const {
+    return std::tie(registerIndex, lane, warp) ==
+           std::tie(other.registerIndex, other.lane, other.warp);
+  }
+  bool operator!=(const Owner &other) const { return !(*this == other); }
 };
 
 /// Part of an index: (index / stride) mod extent.
 struct DigitPosition {
   int64_t stride = 1;
   int64_t extent = 1;
-  bool operator==(const DigitPosition &other) const = default;
+  bool operator==(const DigitPosition &other) const {
+    return std::tie(stride, extent) == std::tie(other.stride, other.extent);
+  }
+  bool operator!=(const DigitPosition &other) const {
+    return !(*this == other);
+  }
 };
 
 class DistributedLayout {
@@ -123,6 +135,9 @@ public:
   /// Two layouts that place every element alike have equal canonical forms.
   DistributedLayout canonical() const;
   bool operator==(const DistributedLayout &other) const;
+  bool operator!=(const DistributedLayout &other) const {
+    return !(*this == other);
+  }
 
   /// `<[64, 128], reg = [2:(0,1), 2:(8,0), 16:(0,8)],
   ///   lane = [4:(0,2), 8:(1,0)], warp = [4:(16,0)]>` (on one line).
@@ -190,6 +205,8 @@ DistributedLayout slice(const DistributedLayout &layout, unsigned dim);
 /// A dimension of extent 1 before `dim`. slice(expandDims(l, d), d) == l.
 DistributedLayout expandDims(const DistributedLayout &layout, unsigned dim);
 /// Extent 1 becomes `extent`, held in new registers (the most significant).
+/// Where `layout` is padded along `dim` (lanes without a value), the values
+/// need a conversion first: broadcastRegisters tells.
 DistributedLayout broadcast(const DistributedLayout &layout, unsigned dim,
                             int64_t extent);
 /// Which register of `from` each register of `to` copies when dimensions of

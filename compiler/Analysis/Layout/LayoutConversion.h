@@ -1,5 +1,4 @@
-//===- LayoutConversion.h - The least movement between layouts
-//--------------===//
+//===- LayoutConversion.h - The least movement between layouts ------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,6 +16,8 @@
 #include "compiler/Analysis/Layout/DistributedLayout.h"
 #include "compiler/Analysis/Layout/SharedLayout.h"
 
+#include <tuple>
+
 namespace flashtile::gpu {
 
 /// base + sum over the terms of coefficient * ((index / stride) mod extent),
@@ -26,7 +27,11 @@ struct ThreadFunction {
     HardwareIndex index = HardwareIndex::Lane;
     DigitPosition position;
     int64_t coefficient = 0;
-    bool operator==(const Term &other) const = default;
+    bool operator==(const Term &other) const {
+      return std::tie(index, position, coefficient) ==
+             std::tie(other.index, other.position, other.coefficient);
+    }
+    bool operator!=(const Term &other) const { return !(*this == other); }
   };
   int64_t base = 0;
   llvm::SmallVector<Term, 4> terms;
@@ -35,7 +40,12 @@ struct ThreadFunction {
   bool isConstant() const { return terms.empty(); }
   /// The lane itself.
   bool isLane() const;
-  bool operator==(const ThreadFunction &other) const = default;
+  bool operator==(const ThreadFunction &other) const {
+    return std::tie(base, terms) == std::tie(other.base, other.terms);
+  }
+  bool operator!=(const ThreadFunction &other) const {
+    return !(*this == other);
+  }
 };
 
 /// One shfl.sync.idx: the thread offers register `send` of the source layout,
@@ -66,8 +76,8 @@ struct LayoutConversion {
   std::vector<ShuffleRound> rounds;
   /// SharedMemory.
   std::optional<SharedMemoryTrip> trip;
-  /// Issue slots of a warp, roughly: 1 for a select or shuffle, wavefronts
-  /// and a barrier for shared memory.
+  /// Quarters of a clock of the whole SM for each warp, roughly: 4 for a
+  /// shuffle or a pass over shared memory, 1 for a select, 120 for the barrier.
   int64_t cost = 0;
 };
 
@@ -75,6 +85,16 @@ struct LayoutConversion {
 LayoutConversion planConversion(const DistributedLayout &from,
                                 const DistributedLayout &to,
                                 int64_t elementBytes);
+
+/// The single ways, for callers that have to rule one out. None where it
+/// cannot be done so; a plan returned has been checked on every thread.
+std::optional<llvm::SmallVector<int64_t>>
+planRegisters(const DistributedLayout &from, const DistributedLayout &to);
+std::optional<LayoutConversion> planShuffles(const DistributedLayout &from,
+                                             const DistributedLayout &to);
+LayoutConversion planSharedMemory(const DistributedLayout &from,
+                                  const DistributedLayout &to,
+                                  int64_t elementBytes);
 
 /// A reduction along one dimension. Partial results combine in registers,
 /// then by shuffles, then across warps.

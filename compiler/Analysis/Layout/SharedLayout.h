@@ -1,5 +1,4 @@
-//===- SharedLayout.h - Tiles in shared memory
-//------------------------------===//
+//===- SharedLayout.h - Tiles in shared memory ----------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,6 +14,8 @@
 #define FLASHTILE_COMPILER_ANALYSIS_LAYOUT_SHAREDLAYOUT_H
 
 #include "compiler/Analysis/Layout/DistributedLayout.h"
+
+#include <tuple>
 
 namespace flashtile::gpu {
 
@@ -55,7 +56,12 @@ struct SharedLayout {
   int64_t offset(llvm::ArrayRef<int64_t> coordinates) const;
   /// The permutation of a box, on an unswizzled byte offset.
   int64_t applySwizzle(int64_t byteOffset) const;
-  bool operator==(const SharedLayout &other) const = default;
+  bool operator==(const SharedLayout &other) const {
+    return std::tie(shape, elementBytes, order, swizzle, rowPadding) ==
+           std::tie(other.shape, other.elementBytes, other.order, other.swizzle,
+                    other.rowPadding);
+  }
+  bool operator!=(const SharedLayout &other) const { return !(*this == other); }
 };
 
 /// Passes over the banks that one access of a warp takes (lanes of -1 do not
