@@ -27,17 +27,21 @@ void AtomicFile::fail(const char *action, int errorNumber) const {
                   "': " + std::generic_category().message(errorNumber));
 }
 
-AtomicFile::AtomicFile(const std::string &path) : path(path), target(path) {
+AtomicFile::AtomicFile(const std::string &path, const Options &options)
+    : path(path), target(path), options(options) {
   if (path.empty())
     fail("write", ENOENT);
   std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (fs::exists(status)) {
+  const fs::file_status status = options.replacesLink
+                                     ? fs::symlink_status(path, error)
+                                     : fs::status(path, error);
+  if (fs::exists(status) && !fs::is_symlink(status)) {
     // A rename would replace the device node or the link itself.
     if (!fs::is_regular_file(status))
       throw Error(ErrorCode::Io,
                   "cannot write '" + path + "': it is not a regular file");
-    target = fs::canonical(path, error).string();
+    if (!options.replacesLink)
+      target = fs::canonical(path, error).string();
     if (error)
       fail("write", error.value());
   }
@@ -47,8 +51,9 @@ AtomicFile::AtomicFile(const std::string &path) : path(path), target(path) {
   for (int attempt = 0; descriptor < 0 && attempt < 100; ++attempt) {
     temporaryPath = target + ".tmp-" + std::to_string(getpid()) + "-" +
                     std::to_string(counter.fetch_add(1));
-    descriptor = open(temporaryPath.c_str(),
-                      O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    descriptor =
+        open(temporaryPath.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+             options.isPrivate ? 0600 : 0666);
     if (descriptor < 0 && errno != EEXIST)
       break;
   }
@@ -79,6 +84,9 @@ void AtomicFile::write(const void *data, size_t size) {
 }
 
 void AtomicFile::commit() {
+  // Some file systems cannot (EINVAL); those keep nothing over a loss of power.
+  if (options.isDurable && fsync(descriptor) != 0 && errno != EINVAL)
+    fail("write", errno);
   const int closed = close(descriptor);
   descriptor = -1;
   if (closed != 0)

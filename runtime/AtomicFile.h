@@ -20,10 +20,23 @@ namespace flashtile {
 
 class AtomicFile {
 public:
-  /// Creates the temporary file. A link is followed; the target itself must be
-  /// a regular file or absent. Throws Io, with the path of the target, as the
-  /// other functions do.
-  explicit AtomicFile(const std::string &path);
+  struct Options {
+    /// For files that are the program's own: a link at the path is replaced,
+    /// where otherwise it is followed.
+    bool replacesLink = false;
+    /// No other user may read or write the file.
+    bool isPrivate = false;
+    /// On the disk before it is in its place: after a loss of power, too, the
+    /// file is whole or not there.
+    bool isDurable = false;
+  };
+
+  /// Creates the temporary file, by the name of the target followed by `.tmp-`
+  /// and numbers. A link is followed; the target itself must be a regular file
+  /// or absent. Throws Io, with the path of the target, as the other functions
+  /// do.
+  explicit AtomicFile(const std::string &path) : AtomicFile(path, Options()) {}
+  AtomicFile(const std::string &path, const Options &options);
   AtomicFile(const AtomicFile &) = delete;
   AtomicFile &operator=(const AtomicFile &) = delete;
   /// Removes the temporary file, unless it was committed.
@@ -39,6 +52,7 @@ private:
   std::string path;          ///< as the caller knows it
   std::string target;        ///< with links followed
   std::string temporaryPath; ///< empty once committed
+  Options options;
   int descriptor = -1;
 };
 

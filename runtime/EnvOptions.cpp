@@ -35,6 +35,28 @@ struct EnvType<EnvCount> {
 };
 
 template <>
+struct EnvType<EnvBytes> {
+  static constexpr const char *description =
+      "a number of bytes, with K, M, G or T behind it for powers of 1024";
+  static bool parse(std::string_view text, EnvBytes &value) {
+    const char *end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    if (error != std::errc() || end - stop > 1)
+      return false;
+    if (stop == end)
+      return true;
+    const size_t unit = std::string_view("KMGT").find(*stop);
+    if (unit == std::string_view::npos)
+      return false;
+    const unsigned shift = 10 * (static_cast<unsigned>(unit) + 1);
+    const bool fits = value <= UINT64_MAX >> shift;
+    value <<= shift;
+    return fits;
+  }
+  static std::string print(EnvBytes value) { return std::to_string(value); }
+};
+
+template <>
 struct EnvType<bool> {
   static constexpr const char *description =
       "1, on, true, yes, 0, off, false or no";
@@ -82,6 +104,17 @@ EnvOptions EnvOptions::read() {
   readVariable(name, options.member);
 #include "runtime/EnvOptions.def"
   return options;
+}
+
+std::string EnvOptions::kernelCacheFolder() const {
+  if (!cache || !cacheDir.empty())
+    return cache ? cacheDir : "";
+  // As the XDG specification has it: a relative path is as good as none.
+  if (const char *folder = std::getenv("XDG_CACHE_HOME"))
+    if (*folder == '/')
+      return std::string(folder) + "/flashtile";
+  const char *home = std::getenv("HOME");
+  return home && *home == '/' ? std::string(home) + "/.cache/flashtile" : "";
 }
 
 std::string EnvOptions::cacheKey() const {

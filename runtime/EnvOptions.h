@@ -13,12 +13,15 @@
 #ifndef FLASHTILE_RUNTIME_ENVOPTIONS_H
 #define FLASHTILE_RUNTIME_ENVOPTIONS_H
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace flashtile {
 
 using EnvCount = unsigned;
+/// A number of bytes.
+using EnvBytes = uint64_t;
 
 struct EnvOptions {
 #define FLASHTILE_ENV_OPTION(member, type, defaultValue, inCacheKey, name,     \
@@ -29,6 +32,11 @@ struct EnvOptions {
   /// Reads the environment as it is now. Throws InvalidArgument, with the
   /// variable, its value and what is allowed, for a value that is malformed.
   static EnvOptions read();
+
+  /// Folder of the kernel cache: `cacheDir`, or else flashtile in
+  /// $XDG_CACHE_HOME or in ~/.cache. Empty where the cache is off or the user
+  /// has no home.
+  std::string kernelCacheFolder() const;
 
   /// The variables that change the code of a kernel, as lines "NAME=value".
   std::string cacheKey() const;

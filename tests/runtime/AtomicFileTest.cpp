@@ -52,6 +52,39 @@ TEST(AtomicFileTest, TwoWritersDoNotMeet) {
   EXPECT_EQ(folder.size(), 1u);
 }
 
+TEST(AtomicFileTest, ReplacesLinksIfAsked) {
+  TemporaryFolder folder;
+  folder.write("real", "old");
+  AtomicFile::Options options;
+  options.replacesLink = true;
+  for (const char *leadsTo : {"real", "nowhere"}) {
+    fs::remove(folder.file("link"));
+    fs::create_symlink(leadsTo, folder.file("link"));
+    AtomicFile file(folder.file("link"), options);
+    file.write("new", 3);
+    file.commit();
+    EXPECT_FALSE(fs::is_symlink(folder.file("link")));
+    EXPECT_EQ(folder.read("link"), "new");
+    EXPECT_EQ(folder.read("real"), "old");
+    EXPECT_FALSE(fs::exists(folder.file("nowhere")));
+  }
+  fs::create_directory(folder.file("folder"));
+  EXPECT_ERROR(Io, "it is not a regular file",
+               AtomicFile(folder.file("folder"), options));
+}
+
+TEST(AtomicFileTest, PrivateAndDurable) {
+  TemporaryFolder folder;
+  AtomicFile::Options options;
+  options.isPrivate = options.isDurable = true;
+  AtomicFile file(folder.file("a"), options);
+  file.write("new", 3);
+  file.commit();
+  EXPECT_EQ(folder.read("a"), "new");
+  EXPECT_EQ(fs::status(folder.file("a")).permissions(),
+            fs::perms::owner_read | fs::perms::owner_write);
+}
+
 TEST(AtomicFileTest, FollowsLinks) {
   TemporaryFolder folder;
   folder.write("real", "old");

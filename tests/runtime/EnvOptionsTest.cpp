@@ -38,6 +38,8 @@ TEST_F(EnvOptionsTest, UnsetOrEmptyMeansTheDefault) {
   EXPECT_FALSE(options.timing);
   EXPECT_EQ(options.dumpDir, "");
   EXPECT_EQ(options.cacheDir, "");
+  EXPECT_TRUE(options.cache);
+  EXPECT_EQ(options.cacheSize, uint64_t{1} << 30);
 }
 
 TEST_F(EnvOptionsTest, ReadsValues) {
@@ -61,6 +63,32 @@ TEST_F(EnvOptionsTest, BadCountNamesVariableValueAndRange) {
                  "FLASHTILE_NUM_THREADS to be an integer from 0 to 4096, but "
                  "got '" +
                      std::string(value) + "'",
+                 EnvOptions::read());
+  }
+}
+
+TEST_F(EnvOptionsTest, NumbersOfBytesHaveUnits) {
+  const std::pair<const char *, uint64_t> good[] = {
+      {"0", 0},
+      {"1000", 1000},
+      {"7K", 7 << 10},
+      {"16M", 16 << 20},
+      {"3G", uint64_t{3} << 30},
+      {"2T", uint64_t{2} << 40},
+      {"18446744073709551615", UINT64_MAX},
+      {"16777215T", uint64_t{16777215} << 40},
+  };
+  for (const auto &[text, bytes] : good) {
+    setenv("FLASHTILE_CACHE_SIZE", text, 1);
+    EXPECT_EQ(EnvOptions::read().cacheSize, bytes) << text;
+  }
+  for (const char *text : {"K", "1KB", "1k", "-1", "1.5G", " 1", "much",
+                           "18446744073709551616", "16777216T"}) {
+    setenv("FLASHTILE_CACHE_SIZE", text, 1);
+    EXPECT_ERROR(InvalidArgument,
+                 "FLASHTILE_CACHE_SIZE to be a number of bytes, with K, M, G "
+                 "or T behind it for powers of 1024, but got '" +
+                     std::string(text) + "'",
                  EnvOptions::read());
   }
 }
