@@ -13,6 +13,7 @@
 #include "compiler/Frontend/KernelBuilder.h"
 #include "compiler/Support/Error.h"
 #include "runtime/EnvOptions.h"
+#include "runtime/KernelCache.h"
 #include "runtime/KernelCode.h"
 #include "runtime/ModuleCache.h"
 #include "runtime/NearestName.h"
@@ -21,6 +22,7 @@
 #include <atomic>
 #include <cctype>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <system_error>
 
@@ -76,8 +78,13 @@ Jit::Jit(Device device, CompilerOptions options)
   if (compilerOptions.dumpFolder.empty())
     compilerOptions.dumpFolder = environment.dumpDir;
   printsTiming = environment.timing;
+  environmentKey = environment.cacheKey();
+  if (compilerOptions.dumpFolder.empty())
+    diskCache = KernelCache::open(environment.kernelCacheFolder(),
+                                  environment.cacheSize);
   // The folder does not change the code, but a hit would write nothing to it.
-  optionsKey = compilerOptions.hash() + compilerOptions.dumpFolder;
+  optionsKey = hexText(digest(
+      {compilerOptions.hash(), environmentKey, compilerOptions.dumpFolder}));
 }
 
 /// "folder/007-name", a new number for each compilation of this process.
@@ -106,17 +113,56 @@ static std::string reportText(const std::vector<Kernel> &kernels) {
   return text;
 }
 
-static ModuleCache::Kernels compileNow(std::string_view text,
-                                       std::string_view fileName,
-                                       const CompilerOptions &options) {
-  CompileResult result = compileForCpu(text, fileName, options, cpuCallbacks());
-  if (!result.module)
-    throw Error(result.internal ? ErrorCode::Internal : ErrorCode::Compile,
-                result.internal
-                    ? "the compiler failed on '" + std::string(fileName) +
-                          "': " + result.error
-                    : result.error);
-  const std::shared_ptr<const CompiledModule> module = std::move(result.module);
+/// Throws where compiling or loading failed.
+[[noreturn]] static void fail(std::string_view fileName,
+                              const std::string &error, bool internal) {
+  throw Error(internal ? ErrorCode::Internal : ErrorCode::Compile,
+              internal ? "the compiler failed on '" + std::string(fileName) +
+                             "': " + error
+                       : error);
+}
+
+/// The module kept on disk for `key`, or null. Bytes that cannot be loaded are
+/// those of no entry: it is written anew.
+static std::unique_ptr<CompiledModule> loadFrom(KernelCache &cache,
+                                                const Digest &key) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::optional<std::string> bytes = cache.find(key);
+  std::optional<KernelArtifact> artifact;
+  if (bytes)
+    artifact = KernelArtifact::parse(*bytes);
+  if (!artifact)
+    return nullptr;
+  CompileReport report;
+  report.fromCache = true;
+  const std::chrono::duration<double, std::milli> elapsed =
+      std::chrono::steady_clock::now() - begin;
+  report.stages.push_back({"read", elapsed.count()});
+  return loadArtifact(std::move(*artifact), cpuCallbacks(), std::move(report))
+      .module;
+}
+
+/// Compiles, and keeps the result in `cache` unless that is null.
+static std::unique_ptr<CompiledModule>
+compileInto(KernelCache *cache, const Digest &key, std::string_view text,
+            std::string_view fileName, const CompilerOptions &options) {
+  ArtifactResult compiled = compileToArtifact(text, fileName, options);
+  if (!compiled.artifact)
+    fail(fileName, compiled.error, compiled.internal);
+  const std::string bytes =
+      cache ? compiled.artifact->serialize() : std::string();
+  CompileResult loaded =
+      loadArtifact(std::move(*compiled.artifact), cpuCallbacks(),
+                   std::move(compiled.report));
+  if (!loaded.module)
+    fail(fileName, loaded.error, loaded.internal);
+  if (cache)
+    cache->store(key, bytes);
+  return std::move(loaded.module);
+}
+
+static ModuleCache::Kernels
+kernelsOf(std::shared_ptr<const CompiledModule> module) {
   std::vector<Kernel> kernels;
   for (const CompiledKernel &kernel : module->kernels)
     kernels.emplace_back(std::make_shared<const detail::KernelCode>(
@@ -136,7 +182,15 @@ Module Jit::compileAs(std::string_view text, std::string_view fileName,
     CompilerOptions options = compilerOptions;
     if (!options.dumpFolder.empty())
       options.dumpFolder = numberedFolder(options.dumpFolder, dumpName);
-    ModuleCache::Kernels kernels = compileNow(text, fileName, options);
+    Digest diskKey = {};
+    std::unique_ptr<CompiledModule> module;
+    if (diskCache) {
+      diskKey = kernelCacheKey(compilerOptions, environmentKey, fileName, text);
+      module = loadFrom(*diskCache, diskKey);
+    }
+    if (!module)
+      module = compileInto(diskCache.get(), diskKey, text, fileName, options);
+    ModuleCache::Kernels kernels = kernelsOf(std::move(module));
     if (printsTiming) {
       const std::string report = reportText(*kernels);
       std::fwrite(report.data(), 1, report.size(), stderr);

@@ -33,6 +33,8 @@ namespace dsl {
 class KernelModule;
 } // namespace dsl
 
+class KernelCache;
+
 /// The kernels of one compiled text. A handle: copies share the code.
 class Module {
 public:
@@ -63,7 +65,8 @@ public:
 
   /// Compiles a module of `tile.kernel`s; `fileName` stands in diagnostics.
   /// The same text with the same name and options gives the same code without
-  /// compiling again. Throws Compile with all diagnostics, one per line.
+  /// compiling again: in this process, and in later ones out of the cache on
+  /// disk (KernelCache.h). Throws Compile with all diagnostics, one per line.
   Module compile(std::string_view text,
                  std::string_view fileName = "kernel.mlir") const;
   /// Compiles kernels written in C++; diagnostics name the C++ lines.
@@ -71,7 +74,8 @@ public:
   /// Compiles a file. Throws Io if it cannot be read.
   Module load(const std::string &path) const;
 
-  /// Forgets compiled code of this process. Kernels in use keep theirs.
+  /// Forgets compiled code of this process. Kernels in use keep theirs, and so
+  /// does the disk: to measure compiling, set FLASHTILE_CACHE=off as well.
   static void clearCache();
 
 private:
@@ -81,6 +85,10 @@ private:
   Device target;
   CompilerOptions compilerOptions;
   std::string optionsKey; ///< what a cache must compare besides the text
+  /// Null where the environment has it off, and for compilations that are
+  /// dumped, since a hit has nothing to dump.
+  std::shared_ptr<KernelCache> diskCache;
+  std::string environmentKey;
   bool printsTiming;
 };
 

@@ -21,9 +21,7 @@ const std::vector<KernelArgument> &Kernel::arguments() const {
   return code->kernel.info.arguments;
 }
 
-std::string Kernel::signature() const {
-  return code->kernel.info.signature();
-}
+std::string Kernel::signature() const { return code->kernel.info.signature(); }
 
 KernelReport Kernel::report() const {
   KernelReport report;
@@ -43,7 +41,8 @@ static std::string line(const char *format, const std::string &label,
 std::string KernelReport::toString() const {
   std::string text = "kernel " + kernel + ": " + std::to_string(codeBytes) +
                      " bytes of object code, " + std::to_string(arenaBytes) +
-                     " bytes of scratch memory\n";
+                     " bytes of scratch memory" +
+                     (fromCache ? ", from cache\n" : "\n");
   for (const StageTime &stage : stages)
     text += line("  %-16.64s %9.3f ms\n", stage.stage, stage.milliseconds);
   text += line("  %-16.64s %9.3f ms\n", "total", totalMilliseconds());

@@ -31,6 +31,8 @@ config.environment["PATH"] = os.pathsep.join(
         os.environ.get("PATH", ""),
     ]
 )
+# Tests neither use nor fill the cache of whoever runs them.
+config.environment["FLASHTILE_CACHE"] = "off"
 # Colours and stray defaults of the developer's shell must not change a result.
 for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"):
     if name in os.environ:
