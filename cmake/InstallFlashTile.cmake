@@ -57,6 +57,8 @@ install(TARGETS flashtile EXPORT FlashTileTargets LIBRARY DESTINATION ${CMAKE_IN
 # "runtime/Tensor.h", hence the tree.
 install(DIRECTORY runtime DESTINATION ${FLASHTILE_INCLUDE_DIR}
   FILES_MATCHING PATTERN "*.h" PATTERN "EnvOptions.def"
+  PATTERN "BuildId.h" EXCLUDE
+  PATTERN "KernelCache.h" EXCLUDE
   PATTERN "KernelCode.h" EXCLUDE
   PATTERN "LaunchArguments.h" EXCLUDE
   PATTERN "ModuleCache.h" EXCLUDE
@@ -73,6 +75,7 @@ install(DIRECTORY compiler/Driver compiler/Frontend compiler/Support
   PATTERN "Emitter.h" EXCLUDE
   PATTERN "FrontendInternal.h" EXCLUDE
   PATTERN "KernelState.h" EXCLUDE
+  PATTERN "LoadedCode.h" EXCLUDE
   PATTERN "Session.h" EXCLUDE
 )
 install(DIRECTORY kernels DESTINATION ${FLASHTILE_INCLUDE_DIR}

@@ -17,8 +17,6 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
-#include "llvm/ExecutionEngine/Orc/LLJIT.h"
-#include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
@@ -117,53 +115,6 @@ Expected<std::string> emitAssembly(Module &module, TargetMachine &machine) {
   if (Error error = emit(module, machine, CodeGenFileType::AssemblyFile, bytes))
     return std::move(error);
   return std::string(bytes.begin(), bytes.end());
-}
-
-//===----------------------------------------------------------------------===//
-// LoadedObject
-//===----------------------------------------------------------------------===//
-
-struct LoadedObject::Implementation {
-  std::unique_ptr<orc::LLJIT> jit;
-};
-
-LoadedObject::LoadedObject(std::unique_ptr<Implementation> implementation)
-    : implementation(std::move(implementation)) {}
-
-LoadedObject::~LoadedObject() = default;
-
-Expected<std::unique_ptr<LoadedObject>>
-LoadedObject::load(std::unique_ptr<MemoryBuffer> object,
-                   ArrayRef<std::pair<StringRef, void *>> callbacks) {
-  auto jit = orc::LLJITBuilder().create();
-  if (!jit)
-    return jit.takeError();
-  orc::JITDylib &library = (*jit)->getMainJITDylib();
-  orc::SymbolMap symbols;
-  for (auto [name, address] : callbacks)
-    symbols[(*jit)->mangleAndIntern(name)] = {
-        orc::ExecutorAddr::fromPtr(address), JITSymbolFlags::Exported};
-  if (Error error = library.define(orc::absoluteSymbols(std::move(symbols))))
-    return std::move(error);
-  // libm and compiler runtime functions.
-  auto process = orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
-      (*jit)->getDataLayout().getGlobalPrefix());
-  if (!process)
-    return process.takeError();
-  library.addGenerator(std::move(*process));
-  if (Error error = (*jit)->addObjectFile(std::move(object)))
-    return std::move(error);
-  auto implementation = std::make_unique<Implementation>();
-  implementation->jit = std::move(*jit);
-  return std::unique_ptr<LoadedObject>(
-      new LoadedObject(std::move(implementation)));
-}
-
-Expected<void *> LoadedObject::lookup(StringRef name) {
-  auto symbol = implementation->jit->lookup(name);
-  if (!symbol)
-    return symbol.takeError();
-  return symbol->toPtr<void *>();
 }
 
 } // namespace flashtile::cpu

@@ -1,10 +1,9 @@
-//===- CodeGen.h - LLVM dialect to LLVM IR, objects and code in memory - ===//
+//===- CodeGen.h - LLVM dialect to LLVM IR and objects --------------- ===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The last steps of the cpu target: translation, optimisation, object code, and
-// linking it into this process.
+// The last steps of the cpu target: translation, optimisation, object code.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,23 +40,6 @@ emitObject(llvm::Module &module, llvm::TargetMachine &machine);
 /// Assembly text of the module.
 llvm::Expected<std::string> emitAssembly(llvm::Module &module,
                                          llvm::TargetMachine &machine);
-
-/// Object code linked into this process; functions stay valid as long as it
-/// lives.
-class LoadedObject {
-public:
-  static llvm::Expected<std::unique_ptr<LoadedObject>>
-  load(std::unique_ptr<llvm::MemoryBuffer> object,
-       llvm::ArrayRef<std::pair<llvm::StringRef, void *>> callbacks);
-  ~LoadedObject();
-
-  llvm::Expected<void *> lookup(llvm::StringRef name);
-
-private:
-  struct Implementation;
-  explicit LoadedObject(std::unique_ptr<Implementation> implementation);
-  std::unique_ptr<Implementation> implementation;
-};
 
 } // namespace flashtile::cpu
 
