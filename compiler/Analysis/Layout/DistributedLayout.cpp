@@ -8,6 +8,9 @@
 #include "compiler/Analysis/Layout/DistributedLayout.h"
 #include "compiler/Analysis/Layout/OffsetTables.h"
 
+#include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/STLExtras.h"
+
 #include <algorithm>
 #include <cassert>
 
@@ -139,40 +142,105 @@ DistributedLayout::replication(HardwareIndex index) const {
   return positions;
 }
 
-/// Every cell of the padded shape that the digits reach, each once.
-static std::vector<int64_t> reachedCells(const DistributedLayout &layout,
-                                         const Packing &packing) {
+namespace {
+/// Which cells of the padded shape the digits reach.
+struct Reach {
+  std::vector<bool> reached;
+  int64_t cells = 0;
+  /// Combinations of digits that move: more than `cells` where some meet.
+  int64_t combinations = 1;
+};
+} // namespace
+
+template <typename Step>
+static Reach reach(const DistributedLayout &layout, int64_t size, Step stepOf) {
   std::vector<int64_t> cells = {0};
-  std::vector<bool> seen(packing.size());
-  seen[0] = true;
+  Reach result;
+  result.reached.resize(size);
+  result.reached[0] = true;
   for (HardwareIndex index : allIndices) {
     for (const Digit &digit : layout.digits(index)) {
-      int64_t step = packing.pack(digit.step);
+      int64_t step = stepOf(digit);
       if (step == 0)
         continue;
+      result.combinations *= digit.extent;
       size_t before = cells.size();
       for (int64_t value = 1; value < digit.extent; ++value) {
         for (size_t i = 0; i < before; ++i) {
           int64_t cell = cells[i] + value * step;
-          if (seen[cell])
+          if (result.reached[cell])
             continue;
-          seen[cell] = true;
+          result.reached[cell] = true;
           cells.push_back(cell);
         }
       }
     }
   }
-  return cells;
+  result.cells = cells.size();
+  return result;
+}
+
+static Reach reachTile(const DistributedLayout &layout,
+                       const Packing &packing) {
+  return reach(layout, packing.size(),
+               [&](const Digit &digit) { return packing.pack(digit.step); });
+}
+
+static Reach reachAlong(const DistributedLayout &layout, unsigned dim,
+                        int64_t extent) {
+  return reach(layout, extent,
+               [&](const Digit &digit) { return digit.step[dim]; });
+}
+
+/// Every digit moves along one dimension at most: then so many numbers of one
+/// dimension each describe the layout, and looking at them one by one is fast.
+static bool isSeparable(const DistributedLayout &layout) {
+  for (HardwareIndex index : allIndices)
+    for (const Digit &digit : layout.digits(index))
+      if (llvm::count_if(digit.step, [](int64_t s) { return s != 0; }) > 1)
+        return false;
+  return true;
 }
 
 bool DistributedLayout::hasOverlap() const {
-  int64_t combinations = 1;
-  for (HardwareIndex index : allIndices)
-    for (const Digit &digit : digits(index))
-      combinations *= digit.replicates() ? 1 : digit.extent;
-  Packing packing(paddedShape());
-  return combinations >
-         static_cast<int64_t>(reachedCells(*this, packing).size());
+  Coordinates padded = paddedShape();
+  if (!isSeparable(*this)) {
+    Reach tile = reachTile(*this, Packing(padded));
+    return tile.combinations > tile.cells;
+  }
+  for (unsigned dim = 0; dim < rank(); ++dim) {
+    Reach along = reachAlong(*this, dim, padded[dim]);
+    if (along.combinations > along.cells)
+      return true;
+  }
+  return false;
+}
+
+/// The first element, row-major, that nobody owns.
+static std::optional<Coordinates> findUnowned(const DistributedLayout &layout,
+                                              llvm::ArrayRef<int64_t> padded) {
+  if (isSeparable(layout)) {
+    // Zeros are reached, so the innermost gap is the first.
+    for (unsigned dim = layout.rank(); dim-- > 0;) {
+      Reach along = reachAlong(layout, dim, padded[dim]);
+      auto end = along.reached.begin() + layout.shape()[dim];
+      auto gap = std::find(along.reached.begin(), end, false);
+      if (gap == end)
+        continue;
+      Coordinates at(layout.rank(), 0);
+      at[dim] = gap - along.reached.begin();
+      return at;
+    }
+    return std::nullopt;
+  }
+  Packing packing(padded);
+  Reach tile = reachTile(layout, packing);
+  for (int64_t cell = 0; cell < packing.size(); ++cell) {
+    Coordinates at = packing.unpack(cell);
+    if (!tile.reached[cell] && layout.isInBounds(at))
+      return at;
+  }
+  return std::nullopt;
 }
 
 bool DistributedLayout::isReplicated() const {
@@ -275,17 +343,8 @@ std::optional<std::string> DistributedLayout::verify() const {
              ", more than a thread block can hold";
     cells *= extent;
   }
-  Packing packing(padded), tile(tileShape);
-  std::vector<bool> owned(tile.size());
-  for (int64_t cell : reachedCells(*this, packing)) {
-    Coordinates at = packing.unpack(cell);
-    if (isInBounds(at))
-      owned[tile.pack(at)] = true;
-  }
-  auto missing = std::find(owned.begin(), owned.end(), false);
-  if (missing != owned.end())
-    return "nobody owns element " +
-           inBrackets(tile.unpack(missing - owned.begin()));
+  if (std::optional<Coordinates> unowned = findUnowned(*this, padded))
+    return "nobody owns element " + inBrackets(*unowned);
   return std::nullopt;
 }
 
@@ -301,4 +360,15 @@ bool DistributedLayout::operator==(const DistributedLayout &other) const {
     if (canonicalDigits(digits(index)) != canonicalDigits(other.digits(index)))
       return false;
   return true;
+}
+
+llvm::hash_code flashtile::gpu::hash_value(const DistributedLayout &layout) {
+  llvm::hash_code hash =
+      llvm::hash_combine_range(layout.shape().begin(), layout.shape().end());
+  for (HardwareIndex index : allIndices)
+    for (const Digit &digit : canonicalDigits(layout.digits(index)))
+      hash = llvm::hash_combine(
+          hash, index, digit.extent,
+          llvm::hash_combine_range(digit.step.begin(), digit.step.end()));
+  return hash;
 }

@@ -17,6 +17,7 @@
 #define FLASHTILE_COMPILER_ANALYSIS_LAYOUT_DISTRIBUTEDLAYOUT_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -151,6 +152,9 @@ private:
   Coordinates tileShape;
   std::array<DigitList, 3> digitLists;
 };
+
+/// Equal layouts have equal hashes, however their digits are split.
+llvm::hash_code hash_value(const DistributedLayout &layout);
 
 /// Merges and drops within one list.
 DigitList canonicalDigits(llvm::ArrayRef<Digit> digits);

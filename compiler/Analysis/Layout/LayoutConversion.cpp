@@ -56,6 +56,8 @@ LayoutConversion flashtile::gpu::planConversion(const DistributedLayout &from,
                                                 int64_t elementBytes) {
   assert(from.shape() == to.shape() && "layouts of different tiles");
   assert(from.warpCount() == to.warpCount() && "different thread blocks");
+  if (from == to)
+    return {};
   if (auto map = planRegisters(from, to)) {
     LayoutConversion conversion;
     if (!isIdentity(*map, from)) {
@@ -65,7 +67,8 @@ LayoutConversion flashtile::gpu::planConversion(const DistributedLayout &from,
     return conversion;
   }
   LayoutConversion throughMemory = planSharedMemory(from, to, elementBytes);
-  std::optional<LayoutConversion> shuffles = planShuffles(from, to);
+  std::optional<LayoutConversion> shuffles =
+      planShuffles(from, to, elementBytes);
   if (shuffles && shuffles->cost <= throughMemory.cost)
     return std::move(*shuffles);
   return throughMemory;

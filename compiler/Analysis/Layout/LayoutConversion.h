@@ -55,6 +55,13 @@ struct ShuffleRound {
   ThreadFunction send;
   ThreadFunction source;
   ThreadFunction receive;
+
+  /// The rounds differ in constants only: values narrower than 32 bits can be
+  /// packed, selected and shuffled together.
+  bool sharesWith(const ShuffleRound &other) const {
+    return source == other.source && send.terms == other.send.terms &&
+           receive.terms == other.receive.terms;
+  }
 };
 
 /// Written with `store` by each thread of the old layout, a barrier, read with
@@ -71,8 +78,7 @@ struct LayoutConversion {
   /// Registers: register i of the result is registerMap[i] of the source; -1
   /// for one that is padding in every thread.
   llvm::SmallVector<int64_t> registerMap;
-  /// Lanes: in any order; rounds with equal `source` are adjacent, so that
-  /// narrow elements can share a 32-bit shuffle.
+  /// Lanes: in any order; rounds that share are adjacent.
   std::vector<ShuffleRound> rounds;
   /// SharedMemory.
   std::optional<SharedMemoryTrip> trip;
@@ -91,7 +97,8 @@ LayoutConversion planConversion(const DistributedLayout &from,
 std::optional<llvm::SmallVector<int64_t>>
 planRegisters(const DistributedLayout &from, const DistributedLayout &to);
 std::optional<LayoutConversion> planShuffles(const DistributedLayout &from,
-                                             const DistributedLayout &to);
+                                             const DistributedLayout &to,
+                                             int64_t elementBytes);
 LayoutConversion planSharedMemory(const DistributedLayout &from,
                                   const DistributedLayout &to,
                                   int64_t elementBytes);

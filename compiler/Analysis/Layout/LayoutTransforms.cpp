@@ -103,33 +103,29 @@ flashtile::gpu::broadcastRegisters(const DistributedLayout &from,
   if (from.warpCount() != to.warpCount())
     return std::nullopt;
   Packing packing(maxExtents(from.paddedShape(), to.paddedShape()));
-  OffsetTables source(from, packing), target(to, packing);
+  // What a register of `to` needs from `from`: broadcast dimensions stay at 0.
+  DistributedLayout wanted = mapSteps(to, to.shape(), [&](Coordinates step) {
+    for (unsigned dim = 0; dim < to.rank(); ++dim)
+      step[dim] = from.shape()[dim] == 1 ? 0 : step[dim];
+    return step;
+  });
+  OffsetTables source(from, packing), needed(wanted, packing);
+  OffsetTables target(to, packing);
+  bool mayBePadding = to.isPadded();
   llvm::DenseMap<int64_t, llvm::SmallVector<int64_t, 2>> holders;
   for (size_t index = 0; index < source.registers.size(); ++index)
     holders[source.registers[index]].push_back(index);
-
-  // The packed element that a thread's register needs from `from`; none for
-  // padding.
-  auto needed = [&](int64_t index, int64_t lane,
-                    int64_t warp) -> std::optional<int64_t> {
-    Coordinates at = packing.unpack(target.at(index, lane, warp));
-    if (!to.isInBounds(at))
-      return std::nullopt;
-    for (unsigned dim = 0; dim < to.rank(); ++dim)
-      if (from.shape()[dim] == 1)
-        at[dim] = 0;
-    return packing.pack(at);
-  };
   llvm::SmallVector<int64_t> result;
   for (int64_t index = 0; index < to.registersPerThread(); ++index) {
     bool started = false;
     llvm::SmallVector<int64_t, 2> candidates;
     for (int64_t warp = 0; warp < to.warpCount(); ++warp) {
       for (int64_t lane = 0; lane < lanesPerWarp; ++lane) {
-        std::optional<int64_t> element = needed(index, lane, warp);
-        if (!element)
+        if (mayBePadding &&
+            !to.isInBounds(packing.unpack(target.at(index, lane, warp))))
           continue;
-        int64_t rest = *element - source.lanes[lane] - source.warps[warp];
+        int64_t rest = needed.at(index, lane, warp) - source.lanes[lane] -
+                       source.warps[warp];
         if (!started)
           candidates = holders.lookup(rest);
         else

@@ -84,7 +84,8 @@ struct VectorAccess {
 };
 /// The widest access up to `maxBytes` (16 at most). `shared` must cover the
 /// layout's padded shape, or the registers past it are left out where that is
-/// the same in all threads; `isStore` drops copies.
+/// the same in all threads and a group is inside or outside as a whole in each
+/// (the caller then predicates by its first element). `isStore` drops copies.
 VectorAccess planVectorAccess(const DistributedLayout &layout,
                               const SharedLayout &shared, bool isStore,
                               int64_t maxBytes = 16);

@@ -22,6 +22,8 @@
 #include "compiler/Analysis/Layout/LayoutConversion.h"
 #include "compiler/Analysis/Layout/OffsetTables.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -51,7 +53,7 @@ public:
       : from(from), to(to),
         packing(maxExtents(from.paddedShape(), to.paddedShape())) {}
 
-  std::optional<LayoutConversion> plan();
+  std::optional<LayoutConversion> plan(int64_t elementBytes);
 
 private:
   /// What a bit of the old lane index is in the new layout.
@@ -274,7 +276,14 @@ bool ShufflePlanner::holds(const std::vector<ShuffleRound> &rounds) const {
   int64_t oldRegisters = from.registersPerThread();
   int64_t newRegisters = to.registersPerThread();
   std::vector<int64_t> held(newRegisters);
-  for (int64_t warp = 0; warp < to.warpCount(); ++warp) {
+  // Where warps differ only by what they add to both layouts, the first one
+  // stands for all: what is in bounds elsewhere is so there.
+  bool alike = warpSelects.empty() && old.warps == wanted.warps &&
+               llvm::none_of(oldLane, [](const OldLaneBit &bit) {
+                 return bit.role == Role::Warp;
+               });
+  int64_t warps = alike ? 1 : to.warpCount();
+  for (int64_t warp = 0; warp < warps; ++warp) {
     for (int64_t lane = 0; lane < lanesPerWarp; ++lane) {
       std::fill(held.begin(), held.end(), -1);
       for (const ShuffleRound &round : rounds) {
@@ -306,7 +315,23 @@ static int64_t selectCost(const ThreadFunction &function) {
   return alternatives - 1;
 }
 
-std::optional<LayoutConversion> ShufflePlanner::plan() {
+/// Shuffles and selects, narrow elements packed where rounds share.
+static int64_t costOf(const std::vector<ShuffleRound> &rounds,
+                      int64_t elementBytes) {
+  int64_t cost = 0;
+  for (size_t first = 0, next; first < rounds.size(); first = next) {
+    const ShuffleRound &round = rounds[first];
+    for (next = first + 1; next < rounds.size(); ++next)
+      if (!round.sharesWith(rounds[next]))
+        break;
+    int64_t words = (int64_t(next - first) * elementBytes + 3) / 4;
+    cost += words * ((round.source.isLane() ? 0 : 4) + selectCost(round.send) +
+                     selectCost(round.receive));
+  }
+  return cost;
+}
+
+std::optional<LayoutConversion> ShufflePlanner::plan(int64_t elementBytes) {
   std::vector<PlacedDigit> before, after, stillBefore, stillAfter;
   place(from, packing, before, stillBefore);
   place(to, packing, after, stillAfter);
@@ -323,12 +348,9 @@ std::optional<LayoutConversion> ShufflePlanner::plan() {
     return std::nullopt;
   LayoutConversion conversion;
   conversion.kind = LayoutConversion::Kind::Lanes;
-  for (int64_t choice = 0; choice < to.registersPerThread(); ++choice) {
-    ShuffleRound next = round(choice);
-    conversion.cost += (next.source.isLane() ? 0 : 4) + selectCost(next.send) +
-                       selectCost(next.receive);
-    conversion.rounds.push_back(std::move(next));
-  }
+  for (int64_t choice = 0; choice < to.registersPerThread(); ++choice)
+    conversion.rounds.push_back(round(choice));
+  conversion.cost = costOf(conversion.rounds, elementBytes);
   if (!holds(conversion.rounds))
     return std::nullopt;
   return conversion;
@@ -336,8 +358,9 @@ std::optional<LayoutConversion> ShufflePlanner::plan() {
 
 std::optional<LayoutConversion>
 flashtile::gpu::planShuffles(const DistributedLayout &from,
-                             const DistributedLayout &to) {
+                             const DistributedLayout &to,
+                             int64_t elementBytes) {
   if (from.shape() != to.shape() || from.warpCount() != to.warpCount())
     return std::nullopt;
-  return ShufflePlanner(from, to).plan();
+  return ShufflePlanner(from, to).plan(elementBytes);
 }

@@ -30,6 +30,7 @@ TEST(DistributedLayout, MergesAndDropsDigitsToCompare) {
                           {{2, {2}}, {4, {4}}, {4, {16}}}, {{1, {0}}});
   DistributedLayout merged({64}, {{2, {1}}}, {{32, {2}}}, {});
   EXPECT_EQ(split, merged);
+  EXPECT_EQ(hash_value(split), hash_value(merged));
   EXPECT_EQ(split.canonical().lanes().size(), 1u);
   DistributedLayout other({64}, {{2, {32}}}, {{32, {1}}}, {});
   EXPECT_NE(split, other);
@@ -110,6 +111,11 @@ TEST(DistributedLayout, RejectsWhatIsNoLayout) {
   EXPECT_EQ(fault({{16}, {}, {{16, {1}}}, {}}),
             "expected 'lane' digits that multiply to 32, but got 16");
   EXPECT_EQ(fault({{64}, {}, {{32, {1}}}, {}}), "nobody owns element [32]");
+  EXPECT_EQ(fault({{4, 9}, {}, {{8, {0, 1}}, {4, {1, 0}}}, {}}),
+            "nobody owns element [0, 8]");
+  // A digit that moves along two dimensions: only a diagonal is owned.
+  EXPECT_EQ(fault({{32, 32}, {}, {{32, {1, 1}}}, {}}),
+            "nobody owns element [0, 1]");
   EXPECT_EQ(fault({{4, 8}, {}, {{32, {1}}}, {}}),
             "expected steps of rank 2 in 'lane', but got [1]");
   EXPECT_EQ(fault({{32}, {{2, {-1}}}, {{32, {1}}}, {}}),

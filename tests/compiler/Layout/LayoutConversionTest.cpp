@@ -31,8 +31,6 @@ TEST(LayoutConversion, AccumulatorToOperandMovesNothing) {
   EXPECT_EQ(
       convert(wgmmaAccumulator(128, 176, 2), wgmmaOperandA(128, 176, 16, 2)),
       Kind::None);
-  // mma.sync counts k-steps before rows: the same registers in another order
-  // only where there are several rows of tiles.
   EXPECT_EQ(
       convert(mmaAccumulator(64, 80, 4, 1), mmaOperandA(64, 80, 16, 4, 1)),
       Kind::None);
@@ -72,7 +70,7 @@ TEST(LayoutConversion, PaddingIsNotMoved) {
 TEST(LayoutConversion, EightBitOperandTakesShufflesInTheQuad) {
   DistributedLayout from = wgmmaAccumulator(64, 128, 1);
   DistributedLayout to = wgmmaOperandA(64, 128, 8, 1);
-  std::optional<LayoutConversion> plan = planShuffles(from, to);
+  std::optional<LayoutConversion> plan = planShuffles(from, to, 4);
   ASSERT_TRUE(plan);
   expectConverts(*plan, from, to);
   for (const ShuffleRound &round : plan->rounds)
@@ -83,12 +81,16 @@ TEST(LayoutConversion, EightBitOperandTakesShufflesInTheQuad) {
   for (size_t i = 1; i < plan->rounds.size(); ++i)
     changes += plan->rounds[i].source != plan->rounds[i - 1].source;
   EXPECT_LT(changes, 4);
+  // Four packed bytes go in one shuffle, which beats the shared memory.
+  LayoutConversion bytes = planConversion(from, to, 1);
+  EXPECT_EQ(bytes.kind, Kind::Lanes);
+  EXPECT_EQ(4 * bytes.cost, plan->cost);
 }
 
 TEST(LayoutConversion, TransposesWithinAWarpByButterflies) {
   DistributedLayout from({32, 8}, {{8, {0, 1}}}, {{32, {1, 0}}}, {});
   DistributedLayout to({32, 8}, {{8, {1, 0}}}, {{8, {0, 1}}, {4, {8, 0}}}, {});
-  std::optional<LayoutConversion> plan = planShuffles(from, to);
+  std::optional<LayoutConversion> plan = planShuffles(from, to, 4);
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->rounds.size(), 8u);
   expectConverts(*plan, from, to);
@@ -98,13 +100,13 @@ TEST(LayoutConversion, TransposesWithinAWarpByButterflies) {
 TEST(LayoutConversion, SelectsWithoutShuffleFromReplicatedLanes) {
   DistributedLayout whole = replicated({96}, 3);
   DistributedLayout spread({96}, {}, {{32, {1}}}, {{3, {32}}});
-  std::optional<LayoutConversion> plan = planShuffles(whole, spread);
+  std::optional<LayoutConversion> plan = planShuffles(whole, spread, 4);
   ASSERT_TRUE(plan);
   ASSERT_EQ(plan->rounds.size(), 1u);
   EXPECT_TRUE(plan->rounds[0].source.isLane());
   expectConverts(*plan, whole, spread);
   // And back: each warp lacks what the others hold.
-  EXPECT_FALSE(planShuffles(spread, whole));
+  EXPECT_FALSE(planShuffles(spread, whole, 4));
   EXPECT_EQ(convert(spread, whole), Kind::SharedMemory);
 }
 
@@ -120,9 +122,9 @@ TEST(LayoutConversion, EpilogueToCoalescedRows) {
   for (int64_t n : {64, 80, 96, 128, 176}) {
     DistributedLayout from = wgmmaAccumulator(128, n, 2);
     DistributedLayout to = blocked({128, n}, 8, {1, 0}, 8);
-    LayoutConversion plan = planConversion(from, to, 2);
+    convert(from, to, 2);
+    LayoutConversion plan = planSharedMemory(from, to, 2);
     expectConverts(plan, from, to);
-    ASSERT_EQ(plan.kind, Kind::SharedMemory);
     const SharedMemoryTrip &trip = *plan.trip;
     EXPECT_EQ(trip.store.width, 2);
     EXPECT_EQ(trip.load.width, 8) << n;
@@ -150,7 +152,7 @@ TEST(LayoutConversion, RandomPairs) {
       continue;
     ++kinds[convert(from, to, int64_t(1) << (random() % 4))];
     expectConverts(planSharedMemory(from, to, 2), from, to);
-    if (auto plan = planShuffles(from, to)) {
+    if (auto plan = planShuffles(from, to, 4)) {
       ++shuffled;
       expectConverts(*plan, from, to);
     }
