@@ -150,6 +150,52 @@ LogicalResult ConvertTileToCPU::convert(KernelOp kernel) {
   return success();
 }
 
+namespace {
+/// sum and carry -> addi and a comparison.
+struct ExpandAddExtended : OpRewritePattern<arith::AddUIExtendedOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::AddUIExtendedOp op,
+                                PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value sum = arith::AddIOp::create(rewriter, loc, op.getLhs(), op.getRhs());
+    Value carry = arith::CmpIOp::create(
+        rewriter, loc, arith::CmpIPredicate::ult, sum, op.getLhs());
+    rewriter.replaceOp(op, {sum, carry});
+    return success();
+  }
+};
+
+/// Both halves of a product -> muli, and a product in twice the width.
+template <typename MulOp, typename ExtendOp>
+struct ExpandMulExtended : OpRewritePattern<MulOp> {
+  using OpRewritePattern<MulOp>::OpRewritePattern;
+  LogicalResult matchAndRewrite(MulOp op,
+                                PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Type type = op.getLhs().getType();
+    unsigned width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+    Type element = rewriter.getIntegerType(2 * width), wide = element;
+    TypedAttr shift = rewriter.getIntegerAttr(element, width);
+    if (auto tile = dyn_cast<RankedTensorType>(type)) {
+      wide = tile.clone(element);
+      shift = DenseElementsAttr::get(cast<ShapedType>(wide), shift);
+    }
+    auto extend = [&](Value value) -> Value {
+      return ExtendOp::create(rewriter, loc, wide, value);
+    };
+    Value product = arith::MulIOp::create(rewriter, loc, extend(op.getLhs()),
+                                          extend(op.getRhs()));
+    Value high =
+        arith::ShRUIOp::create(rewriter, loc, product,
+                               arith::ConstantOp::create(rewriter, loc, shift));
+    rewriter.replaceOp(
+        op, {arith::MulIOp::create(rewriter, loc, op.getLhs(), op.getRhs()),
+             arith::TruncIOp::create(rewriter, loc, type, high)});
+    return success();
+  }
+};
+} // namespace
+
 void ConvertTileToCPU::runOnOperation() {
   if (!llvm::is_contained({4, 8, 16}, int64_t(lanes)) ||
       !llvm::is_contained({16, 32}, int64_t(registers))) {
@@ -158,10 +204,15 @@ void ConvertTileToCPU::runOnOperation() {
         << int64_t(lanes) << " and " << int64_t(registers);
     return signalPassFailure();
   }
-  // Divisions that round up or down become truncating ones.
-  RewritePatternSet divisions(&getContext());
-  arith::populateCeilFloorDivExpandOpsPatterns(divisions);
-  if (failed(applyPatternsGreedily(getOperation(), std::move(divisions))))
+  // Divisions that round up or down become truncating ones, and operations of
+  // two results become operations of one.
+  RewritePatternSet patterns(&getContext());
+  arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+  patterns.add<ExpandAddExtended,
+               ExpandMulExtended<arith::MulSIExtendedOp, arith::ExtSIOp>,
+               ExpandMulExtended<arith::MulUIExtendedOp, arith::ExtUIOp>>(
+      &getContext());
+  if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
     return signalPassFailure();
   for (KernelOp kernel :
        llvm::make_early_inc_range(getOperation().getOps<KernelOp>()))

@@ -58,6 +58,8 @@ Value KernelEmitter::emitCast(Operation *op, Value operand) {
   // round once from there.
   if (isa<arith::SIToFPOp, arith::UIToFPOp>(op) && isNarrow(to)) {
     Type f64 = likeShape(like, b.getF64Type());
+    if (from.isInteger(64))
+      operand = fitToF64(b, operand, isa<arith::SIToFPOp>(op));
     Value wide = isa<arith::SIToFPOp>(op)
                      ? Value(arith::SIToFPOp::create(b, f64, operand))
                      : Value(arith::UIToFPOp::create(b, f64, operand));
@@ -130,6 +132,9 @@ Value KernelEmitter::emitElementwise(Operation *op,
   if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
           arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(op))
     return emitDivision(op, operands[0], operands[1]);
+
+  if (isa<math::FmaOp>(op) && isNarrow(element))
+    return emitNarrowFma(b, operands, element);
 
   Value result;
   if (isa<ExpOp, Exp2Op, math::ExpOp, math::Exp2Op>(op) && !compute.isF64()) {
@@ -209,14 +214,16 @@ SmallVector<Value> KernelEmitter::emitCombiner(Region &combiner, ValueRange lhs,
     SmallVector<Value> operands;
     for (Value operand : op.getOperands())
       operands.push_back(scalar(operand));
-    if (op.hasTrait<OpTrait::ConstantLike>()) {
-      scalars.map(op.getResult(0), b.clone(op)->getResult(0));
+    if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+      emitConstantScalar(constant);
       continue;
     }
     scalars.map(op.getResult(0), emitElementwise(&op, operands));
   }
   SmallVector<Value> results;
-  for (Value value : block.getTerminator()->getOperands())
-    results.push_back(scalar(value));
+  // What does not depend on the elements is one scalar for all lanes.
+  for (auto [value, partial] :
+       llvm::zip(block.getTerminator()->getOperands(), lhs))
+    results.push_back(matchShape(b, scalar(value), partial.getType()));
   return results;
 }

@@ -153,6 +153,27 @@ LogicalResult KernelEmitter::emitConstant(Value value,
 // Scalars
 //===----------------------------------------------------------------------===//
 
+void KernelEmitter::emitConstantScalar(arith::ConstantOp op) {
+  Type compute = getComputeType(op.getType());
+  auto number = dyn_cast<FloatAttr>(op.getValue());
+  scalars.map(op.getResult(),
+              number && compute != op.getType()
+                  ? constantFloat(b, compute, number.getValueAsDouble())
+                  : b.clone(*op)->getResult(0));
+}
+
+/// A pointer, or each part of a block pointer.
+void KernelEmitter::emitPointerSelect(arith::SelectOp op) {
+  SmallVector<Value> onTrue, onFalse, selected;
+  flatten(op.getTrueValue(), onTrue);
+  flatten(op.getFalseValue(), onFalse);
+  Value condition = scalar(op.getCondition());
+  for (auto [left, right] : llvm::zip_equal(onTrue, onFalse))
+    selected.push_back(arith::SelectOp::create(b, condition, left, right));
+  ValueRange parts(selected);
+  bindFlattened(op.getResult(), parts);
+}
+
 LogicalResult KernelEmitter::emitScalar(Operation *op) {
   if (auto id = dyn_cast<ProgramIdOp>(op)) {
     scalars.map(id.getResult(), programIds[unsigned(id.getAxis())]);
@@ -190,15 +211,11 @@ LogicalResult KernelEmitter::emitScalar(Operation *op) {
   }
   if (op->getNumResults() == 0 && isMemoryEffectFree(op))
     return success();
-  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-    Type compute = getComputeType(constant.getType());
-    auto number = dyn_cast<FloatAttr>(constant.getValue());
-    scalars.map(op->getResult(0),
-                number && compute != constant.getType()
-                    ? constantFloat(b, compute, number.getValueAsDouble())
-                    : b.clone(*op)->getResult(0));
-    return success();
-  }
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return emitConstantScalar(constant), success();
+  if (auto select = dyn_cast<arith::SelectOp>(op);
+      select && isa<PtrType, BlockPtrType>(select.getType()))
+    return emitPointerSelect(select), success();
   if (op->getNumResults() == 1 && isElementwise(op)) {
     SmallVector<Value, 4> operands = all(op->getOperands());
     if (llvm::none_of(operands, [](Value value) { return !value; })) {
@@ -219,6 +236,24 @@ LogicalResult KernelEmitter::emitScalar(Operation *op) {
 //===----------------------------------------------------------------------===//
 // Carried values
 //===----------------------------------------------------------------------===//
+
+SmallVector<Type> KernelEmitter::flattenedTypes(ValueRange values) {
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
+  SmallVector<Type> types;
+  for (Value value : values) {
+    if (tileType(value))
+      continue;
+    if (auto block = dyn_cast<BlockPtrType>(value.getType())) {
+      types.push_back(pointer);
+      types.append(3 * block.getRank(), b.getI64Type());
+      continue;
+    }
+    types.push_back(isa<PtrType>(value.getType())
+                        ? pointer
+                        : getComputeType(value.getType()));
+  }
+  return types;
+}
 
 void KernelEmitter::flatten(Value value, SmallVectorImpl<Value> &parts) {
   if (tileType(value))
@@ -286,8 +321,10 @@ LogicalResult KernelEmitter::emitFor(scf::ForOp loop) {
   }
   Value step = scalar(loop.getStep());
   checkStep(loop, step);
-  auto newLoop = scf::ForOp::create(b, scalar(loop.getLowerBound()),
-                                    scalar(loop.getUpperBound()), step, inits);
+  auto newLoop =
+      scf::ForOp::create(b, scalar(loop.getLowerBound()),
+                         scalar(loop.getUpperBound()), step, inits,
+                         /*bodyBuilder=*/nullptr, loop.getUnsignedCmp());
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(newLoop.getBody());
   scalars.map(loop.getInductionVar(), newLoop.getInductionVar());
@@ -389,20 +426,7 @@ void KernelEmitter::emitCopies(ArrayRef<std::pair<Value, unsigned>> copies) {
 }
 
 LogicalResult KernelEmitter::emitIf(scf::IfOp branch) {
-  SmallVector<Type> types;
-  for (Value result : branch.getResults()) {
-    if (tileType(result))
-      continue;
-    auto block = dyn_cast<BlockPtrType>(result.getType());
-    if (!block) {
-      types.push_back(isa<PtrType>(result.getType())
-                          ? Type(LLVM::LLVMPointerType::get(b.getContext()))
-                          : getComputeType(result.getType()));
-      continue;
-    }
-    types.push_back(LLVM::LLVMPointerType::get(b.getContext()));
-    types.append(3 * block.getRank(), b.getI64Type());
-  }
+  SmallVector<Type> types = flattenedTypes(branch.getResults());
   bool withElse = !branch.getElseRegion().empty();
   auto newIf = scf::IfOp::create(b, types, scalar(branch.getCondition()),
                                  withElse || !types.empty());
@@ -454,17 +478,7 @@ LogicalResult KernelEmitter::emitWhile(scf::WhileOp loop) {
       copies.push_back({init, plan.buffersOf(argument).front()});
   }
   emitCopies(copies);
-  SmallVector<Type> afterTypes;
-  for (Value value : loop.getAfterArguments())
-    if (isScalar(value)) {
-      if (isa<BlockPtrType>(value.getType()))
-        return loop.emitOpError("carries a block pointer, which the cpu target "
-                                "supports in 'scf.for' and 'scf.if' only");
-      afterTypes.push_back(
-          isa<PtrType>(value.getType())
-              ? Type(LLVM::LLVMPointerType::get(b.getContext()))
-              : getComputeType(value.getType()));
-    }
+  SmallVector<Type> afterTypes = flattenedTypes(loop.getAfterArguments());
   auto newLoop = scf::WhileOp::create(b, afterTypes, inits);
   OpBuilder::InsertionGuard guard(b);
 

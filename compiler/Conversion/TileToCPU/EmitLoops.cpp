@@ -132,19 +132,33 @@ void KernelEmitter::emitFurtherLayouts(Value value) {
 // Clusters
 //===----------------------------------------------------------------------===//
 
+/// Elements of what the members compute. All are evaluated before any is
+/// written: a member may read a loop's carried buffer that another overwrites.
+SmallVector<std::pair<Value, Value>>
+KernelEmitter::evaluateMembers(ArrayRef<Operation *> members,
+                               ArrayRef<Coord> coords) {
+  SmallVector<std::pair<Value, Value>> elements;
+  for (Operation *member : members)
+    scope.computing.insert(member);
+  for (Operation *member : members)
+    elements.push_back(
+        {member->getResult(0), evaluateVector(member->getResult(0), coords)});
+  return elements;
+}
+
+void KernelEmitter::writeMembers(ArrayRef<std::pair<Value, Value>> elements,
+                                 ArrayRef<Coord> coords) {
+  for (auto [result, value] : elements)
+    writeBuffer(plan.buffersOf(result).front(), coords, value);
+}
+
 LogicalResult KernelEmitter::emitCluster(const Cluster &cluster) {
   b.setLoc(cluster.members.front()->getLoc());
   if (cluster.reducedAxis >= 0) {
     emitReducingCluster(cluster);
   } else {
     forEachVector(cluster.shape, cluster.laneDim, [&](ArrayRef<Coord> coords) {
-      for (Operation *member : cluster.members)
-        scope.computing.insert(member);
-      for (Operation *member : cluster.members) {
-        Value result = member->getResult(0);
-        writeBuffer(plan.buffersOf(result).front(), coords,
-                    evaluateVector(result, coords));
-      }
+      writeMembers(evaluateMembers(cluster.members, coords), coords);
     });
   }
   for (Operation *member : cluster.members)
@@ -181,12 +195,7 @@ void KernelEmitter::emitReducingCluster(const Cluster &cluster) {
   Coords coords(cluster.shape.size());
   // One step of all members at `coords`; accumulators of one vector.
   auto step = [&](SmallVectorImpl<Value> &accumulators, unsigned vector) {
-    for (Operation *member : elementwise) {
-      scope.computing.insert(member);
-      Value result = member->getResult(0);
-      writeBuffer(plan.buffersOf(result).front(), coords,
-                  evaluateVector(result, coords));
-    }
+    auto elements = evaluateMembers(elementwise, coords);
     for (auto [position, reduce] : llvm::enumerate(reduces)) {
       b.setLoc(reduce->getLoc());
       Value operand = evaluateVector(reduce->getOperand(0), coords);
@@ -198,6 +207,7 @@ void KernelEmitter::emitReducingCluster(const Cluster &cluster) {
       Value &accumulator = accumulators[vector * reduces.size() + position];
       accumulator = combine(reduce, accumulator, operand);
     }
+    writeMembers(elements, coords);
   };
   SmallVector<Value> inits;
   auto makeInits = [&] {

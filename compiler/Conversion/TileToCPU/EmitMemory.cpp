@@ -74,8 +74,10 @@ Value KernelEmitter::inBounds(const Window &window, ArrayRef<Coord> coords,
       conjoin(lanes, validLanes(coord, shape[dim]));
     if (promised && (*promised)[dim])
       continue;
-    // 0 <= position < extent, as one unsigned comparison.
-    Value start = window.offsets[dim], extent = window.shape[dim];
+    // 0 <= position < extent, as one unsigned comparison; nothing lies in a
+    // negative extent.
+    Value start = window.offsets[dim];
+    Value extent = arith::MaxSIOp::create(b, window.shape[dim], i64(0));
     if (!vector) {
       Value position = arith::AddIOp::create(b, start, asI64(coord.index));
       conjoin(rows, arith::CmpIOp::create(b, arith::CmpIPredicate::ult,

@@ -16,6 +16,7 @@
 
 #include "compiler/Conversion/TileToCPU/KernelPlan.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -65,6 +66,8 @@ private:
   mlir::LogicalResult emitIf(mlir::scf::IfOp branch);
   mlir::LogicalResult emitWhile(mlir::scf::WhileOp loop);
   mlir::LogicalResult emitScalar(mlir::Operation *op);
+  void emitConstantScalar(mlir::arith::ConstantOp op);
+  void emitPointerSelect(mlir::arith::SelectOp op);
   mlir::LogicalResult emitConstant(mlir::Value value,
                                    mlir::DenseElementsAttr constant);
   /// Copies values to buffers as if all at once.
@@ -77,6 +80,8 @@ private:
   mlir::Value stringPointer(llvm::StringRef text);
   void checkStep(mlir::scf::ForOp loop, mlir::Value step);
 
+  /// Types of the scalar parts of carried values; tiles have none.
+  llvm::SmallVector<mlir::Type> flattenedTypes(mlir::ValueRange values);
   /// Scalar values of carried values: block pointers become their parts.
   void flatten(mlir::Value value, llvm::SmallVectorImpl<mlir::Value> &parts);
   void bindFlattened(mlir::Value value, mlir::ValueRange &parts);
@@ -86,6 +91,12 @@ private:
   //===--------------------------------------------------------------------===//
   mlir::LogicalResult emitCluster(const Cluster &cluster);
   void emitReducingCluster(const Cluster &cluster);
+  llvm::SmallVector<std::pair<mlir::Value, mlir::Value>>
+  evaluateMembers(llvm::ArrayRef<mlir::Operation *> members,
+                  llvm::ArrayRef<Coord> coords);
+  void
+  writeMembers(llvm::ArrayRef<std::pair<mlir::Value, mlir::Value>> elements,
+               llvm::ArrayRef<Coord> coords);
   void emitReduction(tile::ReduceOp op);
   void emitScan(tile::ScanOp op);
   /// Writes `value` into each of `value`'s buffers past the first.

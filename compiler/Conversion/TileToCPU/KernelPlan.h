@@ -71,9 +71,7 @@ public:
   /// member or needs no code of its own.
   const Cluster *clusterLedBy(mlir::Operation *op) const;
   /// Whether a cluster computes `op`, led by it or by an earlier operation.
-  bool isClustered(mlir::Operation *op) const {
-    return clusterOf.contains(op);
-  }
+  bool isClustered(mlir::Operation *op) const { return clusterOf.contains(op); }
 
   llvm::ArrayRef<Buffer> buffers() const { return allBuffers; }
   /// Bytes of each slot; a multiple of 64.

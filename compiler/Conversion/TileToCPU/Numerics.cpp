@@ -171,6 +171,66 @@ static Value truncateToOdd(ImplicitLocOpBuilder &b, Value x) {
   return m.real(m.select(inexact, m.bitOr(toward, m.i(1)), bits));
 }
 
+Value flashtile::cpu::emitNarrowFma(ImplicitLocOpBuilder &b,
+                                    ArrayRef<Value> operands, Type element) {
+  Type f64 = likeShape(operands.front().getType(), b.getF64Type());
+  auto add = [&](Value x, Value y) -> Value {
+    return arith::AddFOp::create(b, x, y);
+  };
+  auto subtract = [&](Value x, Value y) -> Value {
+    return arith::SubFOp::create(b, x, y);
+  };
+  SmallVector<Value> wide;
+  for (Value operand : operands)
+    wide.push_back(arith::ExtFOp::create(b, f64, operand));
+  Value product = arith::MulFOp::create(b, wide[0], wide[1]); // exact
+  Value sum = add(product, wide[2]);
+  // What the sum lost, exactly (Knuth's two-sum).
+  Value part = subtract(sum, product);
+  Value lost =
+      add(subtract(product, subtract(sum, part)), subtract(wide[2], part));
+  // Rounded to odd, so that the last rounding is as if it were the only one.
+  Type i64 = likeShape(f64, b.getI64Type());
+  Value zero = constantFloat(b, f64, 0.0), one = constantInt(b, i64, 1);
+  Value bits = arith::BitcastOp::create(b, i64, sum);
+  auto positive = [&](Value x) -> Value {
+    return arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, x, zero);
+  };
+  Value outward = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                        positive(lost), positive(sum));
+  Value next =
+      arith::SelectOp::create(b, outward, arith::AddIOp::create(b, bits, one),
+                              arith::SubIOp::create(b, bits, one));
+  Value isEven = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                       arith::AndIOp::create(b, bits, one),
+                                       constantInt(b, i64, 0));
+  Value inexact =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::ONE, lost, zero);
+  Value odd = arith::SelectOp::create(
+      b, arith::AndIOp::create(b, inexact, isEven), next, bits);
+  return roundTo(b, arith::BitcastOp::create(b, f64, odd), element);
+}
+
+Value flashtile::cpu::fitToF64(ImplicitLocOpBuilder &b, Value value,
+                               bool isSigned) {
+  Type type = value.getType();
+  constexpr int64_t kLimit = int64_t(1) << 53, kLost = (1 << 11) - 1;
+  auto constant = [&](int64_t number) { return constantInt(b, type, number); };
+  // -2^53 <= value < 2^53, or 0 <= value < 2^53: one unsigned comparison.
+  Value shifted = isSigned
+                      ? Value(arith::AddIOp::create(b, value, constant(kLimit)))
+                      : value;
+  Value fits = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, shifted,
+                                     constant(isSigned ? 2 * kLimit : kLimit));
+  Value low = arith::AndIOp::create(b, value, constant(kLost));
+  Value high = arith::SubIOp::create(b, value, low);
+  Value any =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::ne, low, constant(0));
+  Value sticky = arith::OrIOp::create(b, high, constant(kLost + 1));
+  Value kept = arith::SelectOp::create(b, any, sticky, high);
+  return arith::SelectOp::create(b, fits, value, kept);
+}
+
 Value flashtile::cpu::roundTo(ImplicitLocOpBuilder &b, Value value,
                               Type element) {
   Type from = getElementTypeOrSelf(value.getType());
@@ -295,11 +355,11 @@ static Value horner(Formula m, Value x, ArrayRef<double> coefficients) {
   return m.fma(sum, x, m.f(1.0));
 }
 
-/// Clamps to [low, high]; NaN passes. The order of comparison makes each half
-/// one max or min instruction of x86, which return their second operand when
-/// one is NaN.
-static Value clamp(Formula m, Value x, double low, double high) {
-  Value atLeast = m.select(m.less(x, m.f(low)), m.f(low), x);
+/// Values below `low` become `below`, values above `high` become `high`; NaN
+/// passes. The order of comparison makes the upper half one min instruction of
+/// x86, which returns its second operand when one is NaN.
+static Value limit(Formula m, Value x, double low, double below, double high) {
+  Value atLeast = m.select(m.less(x, m.f(low)), m.f(below), x);
   return m.select(m.less(m.f(high), atLeast), m.f(high), atLeast);
 }
 
@@ -309,15 +369,15 @@ static Value clamp(Formula m, Value x, double low, double high) {
 static constexpr double kRounder = 12582912.0;
 
 /// p * 2^n for the integer n in the low bits of `shifted`, by adding to p's
-/// exponent field. Below 2^-126 the field runs out and the result falls
-/// steadily to zero at 2^-127, where the callers clamp.
+/// exponent field. The result must be a normal number, 2^-127 (which gives 0)
+/// or 2^128 (infinity).
 static Value scaleByPowerOfTwo(Formula m, Value p, Value shifted) {
   return m.real(m.add(m.bits(p), m.shl(m.bits(shifted), 23)));
 }
 
 Value flashtile::cpu::emitExp2(ImplicitLocOpBuilder &b, Value x) {
   Formula m{b, x.getType()};
-  x = clamp(m, x, -127.0, 128.0);
+  x = limit(m, x, -126.0, -127.0, 128.0);
   Value shifted = arith::AddFOp::create(b, x, m.f(kRounder));
   Value integer = arith::SubFOp::create(b, shifted, m.f(kRounder));
   Value fraction = arith::SubFOp::create(b, x, integer);
@@ -326,18 +386,18 @@ Value flashtile::cpu::emitExp2(ImplicitLocOpBuilder &b, Value x) {
 
 Value flashtile::cpu::emitExp(ImplicitLocOpBuilder &b, Value x) {
   Formula m{b, x.getType()};
-  // Below -87.7 the result is under 2^-126.5; 88.73 is past the overflow.
-  Value clamped = clamp(m, x, -88.0296919311, 88.7228391117);
-  Value shifted = m.fma(clamped, m.f(1.44269504088896340736), m.f(kRounder));
+  // The f32 numbers next to ln 2^-126 and ln FLT_MAX, within.
+  constexpr double kLowest = -87.336540222167969;
+  constexpr double kHighest = 88.722831726074219;
+  Value limited = limit(m, x, kLowest, kLowest, kHighest);
+  Value shifted = m.fma(limited, m.f(1.44269504088896340736), m.f(kRounder));
   Value integer = arith::SubFOp::create(b, shifted, m.f(kRounder));
   // ln 2 in two parts, the first with few enough bits to make n * it exact.
-  Value r = m.fma(integer, m.f(-0.693145751953125), clamped);
+  Value r = m.fma(integer, m.f(-0.693145751953125), limited);
   r = m.fma(integer, m.f(-1.42860682030941723212e-6), r);
   Value result = scaleByPowerOfTwo(m, horner(m, r, kExp), shifted);
-  // The clamped ends are not exact powers of two as in emitExp2.
-  Value underflow = m.less(x, m.f(-87.6831));
-  Value overflow = m.less(m.f(88.7228391), x);
-  result = m.select(underflow, m.f(0.0), result);
-  return m.select(overflow, m.f(std::numeric_limits<double>::infinity()),
-                  result);
+  // The ends are not exact powers of two as in emitExp2.
+  result = m.select(m.less(x, m.f(kLowest)), m.f(0.0), result);
+  return m.select(m.less(m.f(kHighest), x),
+                  m.f(std::numeric_limits<double>::infinity()), result);
 }

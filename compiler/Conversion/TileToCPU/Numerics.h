@@ -49,6 +49,16 @@ mlir::Value constantInt(mlir::ImplicitLocOpBuilder &b, mlir::Type type,
 mlir::Value roundTo(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
                     mlir::Type element);
 
+/// x * y + z of values of the narrow type `element`, rounded once to it.
+mlir::Value emitNarrowFma(mlir::ImplicitLocOpBuilder &b,
+                          mlir::ArrayRef<mlir::Value> operands,
+                          mlir::Type element);
+
+/// An i64 with at most 53 significant bits, which rounds to a narrow float as
+/// `value` does: bits too far down are kept as one that is set if any is.
+mlir::Value fitToF64(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
+                     bool isSigned);
+
 /// From what memory holds to the compute type of `element`, and back. The
 /// value to encode is one of `element`'s, i.e. was rounded before.
 mlir::Value decode(mlir::ImplicitLocOpBuilder &b, mlir::Value bits,
@@ -56,8 +66,8 @@ mlir::Value decode(mlir::ImplicitLocOpBuilder &b, mlir::Value bits,
 mlir::Value encode(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
                    mlir::Type element);
 
-/// 2^x and e^x of f32 values. Results below the smallest normal number may be
-/// flushed toward zero; 2^-127 and below give zero. Relative error below 2^-22.
+/// 2^x and e^x of f32 values. Results below the smallest normal number are
+/// zero. Relative error below 2^-22.
 mlir::Value emitExp2(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
 mlir::Value emitExp(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
 

@@ -239,12 +239,26 @@ static LogicalResult verifyTileType(Operation *op, Type type) {
       element);
 }
 
+/// A loop that would run zero times although it counts down is a mistake that
+/// nothing else would show.
+static LogicalResult verifyLoopStep(Operation *op) {
+  APInt step;
+  if (op->getName().getStringRef() != "scf.for" || op->getNumOperands() < 3 ||
+      !matchPattern(op->getOperand(2), m_ConstantInt(&step)) ||
+      step.isStrictlyPositive())
+    return success();
+  return op->emitOpError("expected a positive step, but got ")
+         << step.getSExtValue();
+}
+
 LogicalResult KernelOp::verifyRegions() {
   Block &entry = getBody().front();
   if (entry.getArgumentTypes() != getFunctionType().getInputs())
     return emitOpError("expected the body's arguments to have the types of "
                        "the kernel's");
   WalkResult result = getBody().walk([&](Operation *op) {
+    if (failed(verifyLoopStep(op)))
+      return WalkResult::interrupt();
     for (Type type : op->getResultTypes())
       if (failed(verifyTileType(op, type)))
         return WalkResult::interrupt();
