@@ -251,26 +251,35 @@ static const char *descrOf(DType dtype) {
   __builtin_unreachable();
 }
 
+static void checkRank(const Tensor &tensor, const std::string &failure) {
+  if (tensor.shape().size() > maxRank)
+    throw Error(
+        ErrorCode::InvalidArgument,
+        failure + ": a .npy file has at most " + std::to_string(maxRank) +
+            " dimensions, but the tensor has " + std::to_string(tensor.rank()));
+}
+
 void flashtile::writeNpy(const std::string &path, const Tensor &tensor,
+                         const NpyWriteOptions &options) {
+  checkRank(tensor, "cannot write '" + path + "'");
+  AtomicFile file(path);
+  writeNpy(file, tensor, options);
+  file.commit();
+}
+
+void flashtile::writeNpy(AtomicFile &file, const Tensor &tensor,
                          const NpyWriteOptions &options) {
   Tensor stored = tensor.to(Device::cpu());
   if (options.narrow == NpyNarrow::AsFloat32 &&
       isForeignToNumpy(stored.dtype()))
     stored = stored.to(DType::F32);
   stored = stored.contiguous();
-  if (stored.shape().size() > maxRank)
-    throw Error(ErrorCode::InvalidArgument,
-                "cannot write '" + path + "': a .npy file has at most " +
-                    std::to_string(maxRank) +
-                    " dimensions, but the tensor has " +
-                    std::to_string(stored.rank()));
+  checkRank(stored, "cannot write");
 
   NpyHeader header;
   header.descr = descrOf(stored.dtype());
   header.shape = stored.shape();
   const std::string start = header.print();
-  AtomicFile file(path);
   file.write(start.data(), start.size());
   file.write(stored.rawData(), stored.nbytes());
-  file.commit();
 }

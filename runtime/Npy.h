@@ -23,6 +23,8 @@
 
 namespace flashtile {
 
+class AtomicFile;
+
 /// How an element type that NumPy does not know is stored.
 enum class NpyNarrow {
   AsBits,    ///< bf16 as uint16, fp8 as uint8
@@ -49,6 +51,10 @@ Tensor readNpy(const std::string &path, const NpyReadOptions &options = {});
 /// Writes `tensor`, of any strides, to `path`, which is replaced as a whole or,
 /// if this throws, not at all.
 void writeNpy(const std::string &path, const Tensor &tensor,
+              const NpyWriteOptions &options = {});
+
+/// The same into a file that the caller commits, perhaps with others.
+void writeNpy(AtomicFile &file, const Tensor &tensor,
               const NpyWriteOptions &options = {});
 
 } // namespace flashtile

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/fa-run/Commands.h"
+#include "tools/fa-run/OutputFiles.h"
 
 #include "compiler/Support/Error.h"
 #include "kernels/FlashAttention.h"
@@ -27,7 +28,8 @@ using namespace flashtile::tools;
 
 namespace {
 struct AttentionArguments {
-  std::string q, k, v, out, lse, target, dtype;
+  std::string q, k, v, target, dtype;
+  std::optional<std::string> out, lse;
   std::optional<double> scale;
   bool causal = false, topLeft = false, check = false, report = false,
        asFloat32 = false;
@@ -35,17 +37,35 @@ struct AttentionArguments {
 };
 } // namespace
 
-static Tensor readOperand(const std::string &path, const std::string &dtype) {
-  NpyReadOptions options;
-  if (!dtype.empty()) {
-    options.dtype = parseElementType(dtype);
-    if (!options.dtype || !isFloat(*options.dtype))
-      throw Error(ErrorCode::InvalidArgument,
-                  "expected --dtype f32, f16, bf16, f8E4M3FN or f8E5M2, but "
-                  "got '" +
-                      dtype + "'");
+/// The element type that --dtype names; none for that of the files.
+static std::optional<DType> typeOf(const AttentionArguments &arguments) {
+  if (arguments.dtype.empty())
+    return std::nullopt;
+  auto type = parseElementType(arguments.dtype);
+  if (!type || !isFloat(*type) || *type == DType::F64)
+    throw Error(ErrorCode::InvalidArgument,
+                "expected --dtype f32, f16, bf16, f8E4M3FN or f8E5M2, but got "
+                "'" +
+                    arguments.dtype + "'");
+  return type;
+}
+
+static Tensor readOperand(const std::string &path, std::optional<DType> type) {
+  try {
+    NpyReadOptions options;
+    options.dtype = type;
+    return readNpy(path, options);
+  } catch (const Error &error) {
+    // Bits without a meaning, for example.
+    if (error.code() != ErrorCode::InvalidArgument || type)
+      throw;
+    throw Error(error.code(), error.what() + std::string(" (--dtype)"));
   }
-  return readNpy(path, options);
+}
+
+/// "f32[1, 2, 5, 8]"
+static std::string describe(const Tensor &tensor) {
+  return toString(tensor.dtype()) + toString(tensor.shape());
 }
 
 /// Shapes are checked here as well as in the library: only here the files'
@@ -56,29 +76,39 @@ static void checkShapes(const AttentionArguments &arguments, const Tensor &q,
                    const std::string &wanted) {
     throw Error(ErrorCode::InvalidArgument, "'" + file + "': expected " +
                                                 wanted + ", but found " +
-                                                found.describe());
+                                                describe(found));
   };
+  const std::string asQ =
+      ", as in '" + arguments.q + "', which is " + describe(q);
   if (q.rank() < 2)
     refuse(arguments.q, q,
            "[rows, d], [batch, rows, d] or [batch, heads, rows, d]");
-  for (auto [file, tensor] :
-       {std::pair(&arguments.k, &k), std::pair(&arguments.v, &v)}) {
-    if (tensor->dtype() != q.dtype())
-      refuse(*file, *tensor,
-             "elements of type " + toString(q.dtype()) + ", as in '" +
-                 arguments.q + "'");
-    if (tensor->rank() != q.rank())
-      refuse(*file, *tensor,
-             std::to_string(q.rank()) + " dimensions, as in '" + arguments.q +
-                 "'");
-    if (tensor->size(tensor->rank() - 1) != q.size(q.rank() - 1))
-      refuse(*file, *tensor,
-             "head dimension " + std::to_string(q.size(q.rank() - 1)) +
-                 ", as in '" + arguments.q + "'");
-  }
-  if (k.shape() != v.shape())
-    refuse(arguments.v, v,
-           "shape " + toString(k.shape()) + ", as in '" + arguments.k + "'");
+  if (!isFloat(q.dtype()) || q.dtype() == DType::F64)
+    refuse(arguments.q, q,
+           "elements of type f32, f16, bf16, f8E4M3FN or f8E5M2");
+  int64_t headDim = q.size(-1);
+  if (headDim < 8 || headDim > 256 || headDim % 8)
+    refuse(arguments.q, q, "a head dimension from 8 to 256 in steps of 8");
+  if (k.dtype() != q.dtype())
+    refuse(arguments.k, k, "elements of type " + toString(q.dtype()) + asQ);
+  if (k.rank() != q.rank())
+    refuse(arguments.k, k, std::to_string(q.rank()) + " dimensions" + asQ);
+  if (k.size(-1) != headDim)
+    refuse(arguments.k, k, "head dimension " + std::to_string(headDim) + asQ);
+  // Heads, where there are any, come right before the rows.
+  int64_t leading = q.rank() > 3 ? q.rank() - 3 : q.rank() - 2;
+  for (int64_t dim = 0; dim < leading; ++dim)
+    if (k.size(dim) != q.size(dim))
+      refuse(arguments.k, k,
+             "extent " + std::to_string(q.size(dim)) + " in dimension " +
+                 std::to_string(dim) + asQ);
+  if (q.rank() > 3 &&
+      (k.size(-3) == 0 ? q.size(-3) != 0 : q.size(-3) % k.size(-3) != 0))
+    refuse(arguments.k, k,
+           "a number of heads that divides " + std::to_string(q.size(-3)) +
+               asQ);
+  if (v.dtype() != k.dtype() || v.shape() != k.shape())
+    refuse(arguments.v, v, describe(k) + ", as in '" + arguments.k + "'");
 }
 
 static int checkResult(const FlashAttentionResult &result, const Tensor &q,
@@ -108,10 +138,16 @@ static int checkResult(const FlashAttentionResult &result, const Tensor &q,
 
 static int runAttention(const AttentionArguments &arguments) {
   checkTarget(arguments.target);
-  Tensor q = readOperand(arguments.q, arguments.dtype);
-  Tensor k = readOperand(arguments.k, arguments.dtype);
-  Tensor v = readOperand(arguments.v, arguments.dtype);
+  std::optional<DType> type = typeOf(arguments);
+  Tensor q = readOperand(arguments.q, type);
+  Tensor k = readOperand(arguments.k, type);
+  Tensor v = readOperand(arguments.v, type);
   checkShapes(arguments, q, k, v);
+  OutputFiles outputs;
+  if (arguments.out)
+    outputs.open("--out", *arguments.out);
+  if (arguments.lse)
+    outputs.open("--lse", *arguments.lse);
 
   FlashAttentionOptions options;
   options.causal = arguments.causal;
@@ -141,10 +177,9 @@ static int runAttention(const AttentionArguments &arguments) {
   NpyWriteOptions write;
   if (arguments.asFloat32)
     write.narrow = NpyNarrow::AsFloat32;
-  if (!arguments.out.empty())
-    writeNpy(arguments.out, result.o, write);
-  if (!arguments.lse.empty())
-    writeNpy(arguments.lse, result.lse, write);
+  outputs.write("--out", result.o, write);
+  outputs.write("--lse", result.lse, write);
+  outputs.commit();
   return status;
 }
 
@@ -167,8 +202,10 @@ Command flashtile::tools::addAttentionCommand(CLI::App &app) {
       "--dtype", arguments->dtype,
       "Compute in this type: float32 files are rounded to it, uint16 and "
       "uint8 files are its bits");
-  command->add_option("--scale", arguments->scale,
-                      "Factor of the scores (1/sqrt(d))");
+  command
+      ->add_option("--scale", arguments->scale,
+                   "Factor of the scores (1/sqrt(d))")
+      ->check(realNumber());
   command->add_flag("--causal", arguments->causal,
                     "Row i sees key j iff j <= i + seq_k - seq_q");
   command
@@ -176,9 +213,9 @@ Command flashtile::tools::addAttentionCommand(CLI::App &app) {
                  "With --causal: row i sees key j iff j <= i")
       ->needs("--causal");
   command->add_option("--block-m", arguments->blockM, "Rows of a query tile")
-      ->check(CLI::PositiveNumber);
+      ->check(positiveInteger());
   command->add_option("--block-n", arguments->blockN, "Rows of a key tile")
-      ->check(CLI::PositiveNumber);
+      ->check(positiveInteger());
   command->add_flag("--float32", arguments->asFloat32,
                     "Write bf16 and fp8 results as float32, not as bits");
   command->add_flag("--check", arguments->check,

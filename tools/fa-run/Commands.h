@@ -14,7 +14,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstdint>
 #include <functional>
+#include <optional>
+#include <string>
 
 namespace flashtile::tools {
 
@@ -24,6 +27,16 @@ using Command = std::function<int()>;
 Command addAttentionCommand(CLI::App &app);
 Command addGoldenCommand(CLI::App &app);
 Command addKernelCommand(CLI::App &app);
+
+/// Whether the text of an option is an integer above 0, or a number: validators
+/// whose messages say what is wrong with the text.
+CLI::Validator positiveInteger();
+CLI::Validator realNumber();
+
+/// All of `text` as a number, in decimal or with 0x; nothing for anything else
+/// and for what the type cannot hold.
+std::optional<int64_t> parseInteger(const std::string &text);
+std::optional<double> parseReal(const std::string &text);
 
 /// Adds `--target`, which so far takes "cpu" only, and returns where it goes.
 void addTargetOption(CLI::App &command, std::string &target);

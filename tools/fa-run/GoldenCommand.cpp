@@ -18,6 +18,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <memory>
 
 #include <unistd.h>
@@ -64,16 +65,23 @@ static int runGolden(const GoldenArguments &arguments) {
   checkTarget(arguments.target);
   std::vector<reference::GoldenCase> cases =
       reference::readGoldenManifest(arguments.directory);
+  auto isChosen = [&](const reference::GoldenCase &golden) {
+    return golden.name.find(arguments.filter) != std::string::npos;
+  };
+  size_t chosen = std::count_if(cases.begin(), cases.end(), isChosen);
+  if (chosen == 0)
+    throw Error(ErrorCode::NotFound, "no case of '" + arguments.directory +
+                                         "' has '" + arguments.filter +
+                                         "' in its name");
   bool progress = isatty(STDERR_FILENO);
   fmt::print("{:<24} {:<8} {:>11} {:>11} {:>11} {:>11}  {}\n", "case", "dtype",
              "error o", "limit o", "error lse", "limit lse", "result");
   size_t ran = 0, failed = 0;
   for (const auto &golden : cases) {
-    if (golden.name.find(arguments.filter) == std::string::npos)
+    if (!isChosen(golden))
       continue;
     if (progress)
-      fmt::print(stderr, "\r[{}/{}] {}\033[K", ran + 1, cases.size(),
-                 golden.name);
+      fmt::print(stderr, "\r[{}/{}] {}\033[K", ran + 1, chosen, golden.name);
     CaseResult result = runCase(golden);
     if (progress)
       fmt::print(stderr, "\r\033[K");
@@ -93,10 +101,6 @@ static int runGolden(const GoldenArguments &arguments) {
       if (!verdict->pass)
         fmt::print("    {}: {}\n", name, verdict->reason);
   }
-  if (ran == 0)
-    throw Error(ErrorCode::NotFound, "no case of '" + arguments.directory +
-                                         "' has '" + arguments.filter +
-                                         "' in its name");
   fmt::print("{} of {} cases passed on {}\n", ran - failed, ran,
              arguments.target);
   return failed ? 1 : 0;

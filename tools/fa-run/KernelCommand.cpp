@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/fa-run/Commands.h"
+#include "tools/fa-run/OutputFiles.h"
 
 #include "compiler/Support/Error.h"
 #include "runtime/Jit.h"
@@ -17,8 +18,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <map>
 #include <memory>
 
@@ -42,87 +43,84 @@ static std::pair<std::string, std::string> splitPair(const std::string &option,
                                                      const std::string &text) {
   size_t equals = text.find('=');
   if (equals == 0 || equals == std::string::npos)
-    refuse("expected " + option + " NAME=VALUE, but got '" + text + "'");
+    refuse("expected " + option + ", but got '" + text + "'");
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
-static int64_t parseInteger(const std::string &name, const std::string &text) {
-  size_t used = 0;
-  try {
-    int64_t value = std::stoll(text, &used, 0);
-    if (used == text.size())
-      return value;
-  } catch (const std::exception &) {
-  }
-  refuse("argument '" + name + "': expected an integer, but got '" + text +
-         "'");
-}
-
-static double parseReal(const std::string &name, const std::string &text) {
-  char *end = nullptr;
-  double value = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0')
-    refuse("argument '" + name + "': expected a number, but got '" + text +
-           "'");
-  return value;
+static int64_t integerOf(const std::string &name, const std::string &text) {
+  if (std::optional<int64_t> value = parseInteger(text))
+    return *value;
+  refuse("argument '" + name + "': expected an integer of 64 bits, but got '" +
+         text + "'");
 }
 
 /// "f32[2, 3]" after "zeros:" as a tensor of zeros.
-static Tensor parseZeros(const std::string &name, const std::string &text) {
+static Tensor parseZeros(const std::string &text) {
   size_t open = text.find('[');
   if (open == std::string::npos || text.back() != ']')
-    refuse("argument '" + name +
-           "': expected zeros:TYPE[EXTENT, ...], but got "
-           "'zeros:" +
-           text + "'");
+    refuse("expected zeros:TYPE[EXTENT, ...], but got 'zeros:" + text + "'");
   auto type = parseElementType(text.substr(0, open));
   if (!type)
-    refuse("argument '" + name + "': unknown element type '" +
-           text.substr(0, open) + "'");
+    refuse("unknown element type '" + text.substr(0, open) + "'");
   Shape shape;
   std::string extents = text.substr(open + 1, text.size() - open - 2);
-  for (size_t begin = 0; begin < extents.size();) {
+  for (size_t begin = 0; begin <= extents.size() && !extents.empty();) {
     size_t comma = std::min(extents.find(',', begin), extents.size());
     std::string extent = extents.substr(begin, comma - begin);
     extent.erase(0, extent.find_first_not_of(' '));
-    shape.push_back(parseInteger(name, extent));
+    std::optional<int64_t> value = parseInteger(extent);
+    if (!value || *value < 0)
+      refuse("expected extents of 0 or more, but got '" + extent +
+             "' in 'zeros:" + text + "'");
+    shape.push_back(*value);
     begin = comma + 1;
   }
   return Tensor::zeros(shape, *type);
 }
 
+static Tensor parseTensor(const KernelArgument &argument,
+                          const std::string &text) {
+  try {
+    if (text.rfind("zeros:", 0) == 0) {
+      Tensor tensor = parseZeros(text.substr(6));
+      if (tensor.dtype() != argument.type)
+        refuse("expected zeros of type " + toString(argument.type) +
+               ", but got '" + text + "'");
+      return tensor;
+    }
+    NpyReadOptions options;
+    options.dtype = argument.type;
+    return readNpy(text, options);
+  } catch (const Error &error) {
+    throw Error(error.code(),
+                "argument '" + argument.name + "': " + error.what());
+  }
+}
+
 static ArgumentValue parseValue(const KernelArgument &argument,
                                 const std::string &text,
                                 std::map<std::string, Tensor> &tensors) {
-  if (argument.isPointer) {
-    Tensor tensor;
-    if (text.rfind("zeros:", 0) == 0) {
-      tensor = parseZeros(argument.name, text.substr(6));
-    } else {
-      NpyReadOptions options;
-      options.dtype = argument.type;
-      tensor = readNpy(text, options);
-    }
-    tensors[argument.name] = tensor;
-    return tensor;
-  }
-  if (isFloat(argument.type))
-    return parseReal(argument.name, text);
-  return parseInteger(argument.name, text);
+  if (argument.isPointer)
+    return tensors[argument.name] = parseTensor(argument, text);
+  if (!isFloat(argument.type))
+    return integerOf(argument.name, text);
+  if (std::optional<double> value = parseReal(text))
+    return *value;
+  refuse("argument '" + argument.name + "': expected a number, but got '" +
+         text + "'");
 }
 
-static int runKernel(const KernelArguments &arguments) {
-  checkTarget(arguments.target);
-  Module module = Jit().load(arguments.file);
-  Kernel kernel =
-      arguments.name.empty() ? module.kernel() : module.kernel(arguments.name);
+/// The arguments of the launch in the kernel's order; `tensors` gets those that
+/// are pointers.
+static std::vector<NamedArgument>
+parseArguments(const Kernel &kernel, const std::vector<std::string> &values,
+               std::map<std::string, Tensor> &tensors) {
   std::map<std::string, std::string> texts;
-  for (const std::string &value : arguments.values) {
-    auto [name, text] = splitPair("--arg", value);
+  for (const std::string &value : values) {
+    auto [name, text] = splitPair("--arg NAME=VALUE", value);
     if (!texts.emplace(name, text).second)
       refuse("argument '" + name + "' is given twice");
   }
-  std::map<std::string, Tensor> tensors;
   std::vector<NamedArgument> launch;
   for (const KernelArgument &argument : kernel.arguments()) {
     auto it = texts.find(argument.name);
@@ -135,12 +133,46 @@ static int runKernel(const KernelArguments &arguments) {
   }
   if (!texts.empty())
     refuse("no argument '" + texts.begin()->first + "'; " + kernel.signature());
-  std::vector<std::pair<std::string, std::string>> saves;
+  return launch;
+}
+
+static Module loadModule(const std::string &file) {
+  try {
+    return Jit().load(file);
+  } catch (const Error &error) {
+    // What is wrong with the file as a whole has no place in it.
+    if (std::string(error.what()).find(file) != std::string::npos)
+      throw;
+    throw Error(error.code(), "'" + file + "': " + error.what());
+  }
+}
+
+static Kernel loadKernel(const KernelArguments &arguments) {
+  Module module = loadModule(arguments.file);
+  if (!arguments.name.empty())
+    return module.kernel(arguments.name);
+  if (module.kernels().size() == 1)
+    return module.kernel();
+  std::string names;
+  for (const Kernel &kernel : module.kernels())
+    names += (names.empty() ? "'" : ", '") + kernel.name() + "'";
+  refuse("expected --name for one of the kernels of '" + arguments.file +
+         "', which are " + names);
+}
+
+static int runKernel(const KernelArguments &arguments) {
+  checkTarget(arguments.target);
+  Kernel kernel = loadKernel(arguments);
+  std::map<std::string, Tensor> tensors;
+  std::vector<NamedArgument> launch =
+      parseArguments(kernel, arguments.values, tensors);
+  OutputFiles outputs;
   for (const std::string &save : arguments.saves) {
-    saves.push_back(splitPair("--save", save));
-    if (!tensors.count(saves.back().first))
-      refuse("--save: no tensor argument '" + saves.back().first + "'; " +
+    auto [name, path] = splitPair("--save NAME=FILE", save);
+    if (!tensors.count(name))
+      refuse("--save: no tensor argument '" + name + "'; " +
              kernel.signature());
+    outputs.open(name, path);
   }
 
   auto begin = std::chrono::steady_clock::now();
@@ -156,8 +188,9 @@ static int runKernel(const KernelArguments &arguments) {
   NpyWriteOptions write;
   if (arguments.asFloat32)
     write.narrow = NpyNarrow::AsFloat32;
-  for (const auto &[name, path] : saves)
-    writeNpy(path, tensors.at(name), write);
+  for (const auto &[name, tensor] : tensors)
+    outputs.write(name, tensor, write);
+  outputs.commit();
   return 0;
 }
 

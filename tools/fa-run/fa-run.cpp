@@ -12,8 +12,13 @@
 #include "compiler/Support/Error.h"
 #include "runtime/Device.h"
 
+#include <cctype>
+#include <cerrno>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
+#include <regex>
 
 using namespace flashtile;
 using namespace flashtile::tools;
@@ -32,6 +37,85 @@ void flashtile::tools::checkTarget(const std::string &target) {
                     "cpu target works");
 }
 
+std::optional<int64_t> flashtile::tools::parseInteger(const std::string &text) {
+  // strtoll alone would take spaces, a plus sign, and 010 for 8.
+  static const std::regex form("-?(0x[0-9a-fA-F]+|[0-9]+)");
+  if (!std::regex_match(text, form))
+    return std::nullopt;
+  bool isHex = text.find('x') != std::string::npos;
+  errno = 0;
+  int64_t value = std::strtoll(text.c_str(), nullptr, isHex ? 16 : 10);
+  if (errno == ERANGE)
+    return std::nullopt;
+  return value;
+}
+
+std::optional<double> flashtile::tools::parseReal(const std::string &text) {
+  char *end = nullptr;
+  errno = 0;
+  double value = std::strtod(text.c_str(), &end);
+  bool isWhole = end == text.c_str() + text.size();
+  if (text.empty() || std::isspace(static_cast<unsigned char>(text[0])) ||
+      !isWhole || (errno == ERANGE && std::isinf(value)))
+    return std::nullopt;
+  return value;
+}
+
+CLI::Validator flashtile::tools::positiveInteger() {
+  return CLI::Validator(
+      [](std::string &text) -> std::string {
+        std::optional<int64_t> value = parseInteger(text);
+        if (value && *value > 0)
+          return {};
+        return "expected a positive integer, but got '" + text + "'";
+      },
+      "POSITIVE");
+}
+
+CLI::Validator flashtile::tools::realNumber() {
+  return CLI::Validator(
+      [](std::string &text) -> std::string {
+        if (parseReal(text))
+          return {};
+        return "expected a number, but got '" + text + "'";
+      },
+      "NUMBER");
+}
+
+/// What CLI11 found wrong with the command line, as one line.
+static std::string describe(const CLI::ParseError &error, const CLI::App &app,
+                            const std::map<std::string, Command> &commands,
+                            const char *firstArgument) {
+  std::string message = error.what();
+  auto chosen = app.get_subcommands();
+  if (chosen.empty()) {
+    std::string names;
+    for (const auto &[name, command] : commands)
+      names += (names.empty() ? "" : ", ") + name;
+    message = "expected a command, one of " + names;
+    if (firstArgument)
+      message += ", but got '" + std::string(firstArgument) + "'";
+  }
+  // "--q: At Most 1 required but received 2"
+  size_t repeated = message.find(": At Most 1 required but received");
+  if (repeated != std::string::npos)
+    message = message.substr(0, repeated) + " is given more than once";
+  std::string command = chosen.empty() ? "" : " " + chosen.front()->get_name();
+  return message + "; see 'fa-run" + command + " --help'";
+}
+
+static std::string trimmed(std::string text) {
+  while (!text.empty() && text.back() == '\n')
+    text.pop_back();
+  return text;
+}
+
+/// Whether a message begins like "file.mlir:3:5: error: ".
+static bool startsWithPlace(const std::string &message) {
+  static const std::regex place("^[^\n]*:[0-9]+:[0-9]+: error: ");
+  return std::regex_search(message, place);
+}
+
 int main(int argc, char **argv) {
   CLI::App app("Runs tile kernels on .npy files and judges the results.");
   app.name("fa-run");
@@ -41,16 +125,26 @@ int main(int argc, char **argv) {
       {"golden", addGoldenCommand(app)},
       {"kernel", addKernelCommand(app)},
   };
+  auto fail = [](const std::string &message) {
+    std::fprintf(stderr, "fa-run: error: %s\n", trimmed(message).c_str());
+    return 1;
+  };
   try {
     app.parse(argc, argv);
+  } catch (const CLI::Success &help) {
+    return app.exit(help);
   } catch (const CLI::ParseError &error) {
-    // Help is a success; everything else is the one way a command fails.
-    return app.exit(error) == 0 ? 0 : 1;
+    return fail(describe(error, app, commands, argc > 1 ? argv[1] : nullptr));
   }
   try {
     return commands.at(app.get_subcommands().front()->get_name())();
-  } catch (const std::exception &error) {
-    std::fprintf(stderr, "fa-run: error: %s\n", error.what());
+  } catch (const Error &error) {
+    // Diagnostics of the compiler begin with their place in the source.
+    if (error.code() != ErrorCode::Compile || !startsWithPlace(error.what()))
+      return fail(error.what());
+    std::fprintf(stderr, "%s\n", trimmed(error.what()).c_str());
     return 1;
+  } catch (const std::exception &error) {
+    return fail(error.what());
   }
 }
