@@ -42,6 +42,8 @@ Session::Session(std::string_view fileName, const CompilerOptions &options,
                  CompileReport &report)
     : fileName(fileName), options(options), report(report),
       mlirContext(makeRegistry(), MLIRContext::Threading::DISABLED) {
+  // The place says which operation; a kernel printed whole buries the message.
+  mlirContext.printOpOnDiagnostic(false);
   handler = mlirContext.getDiagEngine().registerHandler(
       [this](Diagnostic &diagnostic) { record(diagnostic); });
 }
