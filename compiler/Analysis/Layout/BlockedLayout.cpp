@@ -111,7 +111,7 @@ static DigitList distributeWarps(Distribution &tile,
   DigitList warps;
   while (rest > 1) {
     int64_t prime = smallestPrimeFactor(rest);
-    auto exact = llvm::find_if(
+    auto *exact = llvm::find_if(
         outward, [&](unsigned dim) { return tile.left[dim] % prime == 0; });
     std::optional<unsigned> dim =
         exact != outward.end() ? std::optional(*exact) : tile.longest(outward);

@@ -24,7 +24,7 @@ static constexpr HardwareIndex allIndices[] = {
     HardwareIndex::Register, HardwareIndex::Lane, HardwareIndex::Warp};
 
 bool Digit::replicates() const {
-  return std::all_of(step.begin(), step.end(), [](int64_t s) { return !s; });
+  return llvm::all_of(step, [](int64_t s) { return !s; });
 }
 
 int64_t flashtile::gpu::digitProduct(llvm::ArrayRef<Digit> digits) {
@@ -260,8 +260,7 @@ DistributedLayout::owner(llvm::ArrayRef<int64_t> coordinates) const {
   for (int64_t warp = 0; warp < warpCount(); ++warp) {
     for (int64_t lane = 0; lane < lanesPerWarp; ++lane) {
       int64_t rest = wanted - tables.lanes[lane] - tables.warps[warp];
-      auto found =
-          std::find(tables.registers.begin(), tables.registers.end(), rest);
+      auto found = llvm::find(tables.registers, rest);
       if (found != tables.registers.end())
         return Owner{found - tables.registers.begin(), lane, warp};
     }

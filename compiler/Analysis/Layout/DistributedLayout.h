@@ -154,6 +154,7 @@ private:
 };
 
 /// Equal layouts have equal hashes, however their digits are split.
+// NOLINTNEXTLINE(readability-identifier-naming): LLVM finds it by this name.
 llvm::hash_code hash_value(const DistributedLayout &layout);
 
 /// Merges and drops within one list.

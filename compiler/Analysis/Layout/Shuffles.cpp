@@ -111,9 +111,8 @@ static void place(const DistributedLayout &layout, const Packing &packing,
 }
 
 static PlacedDigit takeSmallest(std::vector<PlacedDigit> &digits) {
-  auto smallest = std::min_element(
-      digits.begin(), digits.end(),
-      [](const auto &a, const auto &b) { return a.step < b.step; });
+  auto smallest = llvm::min_element(
+      digits, [](const auto &a, const auto &b) { return a.step < b.step; });
   PlacedDigit digit = *smallest;
   digits.erase(smallest);
   return digit;
@@ -342,8 +341,8 @@ std::optional<LayoutConversion> ShufflePlanner::plan(int64_t elementBytes) {
   for (const PlacedDigit &digit : stillAfter)
     if (digit.index == HardwareIndex::Register)
       registers.push_back({digit.extent, 0, digit.stride});
-  if (!std::all_of(movements->begin(), movements->end(),
-                   [&](const Movement &m) { return classify(m); }) ||
+  if (!llvm::all_of(*movements,
+                    [&](const Movement &m) { return classify(m); }) ||
       !pairIncoming())
     return std::nullopt;
   LayoutConversion conversion;
