@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Jit.h"
+#include "runtime/ThreadPool.h"
 #include "tests/runtime/ExpectError.h"
 #include "tests/runtime/jit/Kernels.h"
 
@@ -189,4 +190,40 @@ TEST(LaunchTest, KernelOutlivesJitAndModule) {
   const Tensor x = Tensor::full({3}, 1.0, DType::F32);
   kernels[0](x, x, x, 3);
   EXPECT_EQ(x.toVector<float>(), std::vector<float>(3, 2.0f));
+}
+
+TEST(LaunchTest, FortyArguments) {
+  std::string parameters, names;
+  std::vector<NamedArgument> list;
+  std::vector<std::string> owned(39);
+  const Tensor out = Tensor::zeros({1}, DType::I64);
+  for (size_t i = 0; i < owned.size(); ++i) {
+    owned[i] = "n" + std::to_string(i);
+    parameters += "%" + owned[i] + ": i64, ";
+    names += (i ? ", " : "") + owned[i];
+    list.push_back({owned[i], i});
+  }
+  const Kernel kernel =
+      Jit()
+          .compile("tile.kernel @forty(" + parameters +
+                   "%out: !tile.ptr<i64>) grid(" + names + R"() -> (n1) {
+    %to = tile.splat %out : !tile.ptr<i64> -> tensor<1x!tile.ptr<i64>>
+    %v = tile.splat %n38 : i64 -> tensor<1xi64>
+    tile.store %to, %v : tensor<1x!tile.ptr<i64>>
+    tile.return
+  })")
+          .kernel();
+  list.push_back({"out", out});
+  kernel.launch(list);
+  EXPECT_EQ(out.item<int64_t>(), 38);
+}
+
+TEST(LaunchTest, LaunchesInsideOfAParallelLoop) {
+  const Kernel add = Jit().compile(vectorAdd).kernel();
+  const Tensor x = Tensor::full({20, 300}, 1.0, DType::F32);
+  ThreadPool::global().parallelFor(20, [&](int64_t row, unsigned) {
+    const Tensor mine = x.select(0, row);
+    add(mine, mine, mine, 300);
+  });
+  EXPECT_EQ(x.toVector<float>(), std::vector<float>(6000, 2.0f));
 }
