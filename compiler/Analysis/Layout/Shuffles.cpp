@@ -284,7 +284,7 @@ bool ShufflePlanner::holds(const std::vector<ShuffleRound> &rounds) const {
   int64_t warps = alike ? 1 : to.warpCount();
   for (int64_t warp = 0; warp < warps; ++warp) {
     for (int64_t lane = 0; lane < lanesPerWarp; ++lane) {
-      std::fill(held.begin(), held.end(), -1);
+      llvm::fill(held, -1);
       for (const ShuffleRound &round : rounds) {
         int64_t source = round.source.evaluate(lane, warp);
         if (source < 0 || source >= lanesPerWarp)
