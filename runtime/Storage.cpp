@@ -9,19 +9,12 @@
 #include "runtime/Storage.h"
 
 #include "compiler/Support/Error.h"
+#include "runtime/DeviceMemoryBackend.h"
 
 #include <algorithm>
 #include <new>
 
 using namespace flashtile;
-
-static void requireCpu(Device device) {
-  if (!device.isCpu())
-    throw Error(ErrorCode::Unsupported, "tensors on device '" +
-                                            device.toString() +
-                                            "' are not available in this "
-                                            "build; the cpu target works");
-}
 
 Storage::Storage(Key, void *data, size_t numBytes, Device device,
                  std::function<void()> deleter)
@@ -34,7 +27,17 @@ Storage::~Storage() {
 }
 
 std::shared_ptr<Storage> Storage::allocate(size_t numBytes, Device device) {
-  requireCpu(device);
+  if (!device.isCpu()) {
+    DeviceMemoryBackend::Block block =
+        DeviceMemoryBackend::of(device).allocate(numBytes, device);
+    try {
+      return std::make_shared<Storage>(Key(), block.data, numBytes, device,
+                                       block.release);
+    } catch (...) {
+      block.release();
+      throw;
+    }
+  }
   constexpr std::align_val_t align{alignment};
   // Nothing is allocated as one byte, so that no tensor has a null pointer.
   void *data =
@@ -56,7 +59,8 @@ std::shared_ptr<Storage> Storage::allocate(size_t numBytes, Device device) {
 std::shared_ptr<Storage> Storage::borrow(void *data, size_t numBytes,
                                          Device device,
                                          std::function<void()> deleter) {
-  requireCpu(device);
+  if (!device.isCpu())
+    DeviceMemoryBackend::of(device).checkDevice(device);
   return std::make_shared<Storage>(Key(), data, numBytes, device,
                                    std::move(deleter));
 }

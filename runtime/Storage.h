@@ -32,7 +32,8 @@ public:
   static constexpr size_t alignment = 64;
 
   /// Allocates `numBytes` of uninitialised memory. Throws OutOfMemory where
-  /// there is not so much, and Unsupported for a device that is not the CPU.
+  /// there is not so much, and Unsupported for a device without a backend
+  /// (DeviceMemoryBackend.h).
   static std::shared_ptr<Storage> allocate(size_t numBytes, Device device);
 
   /// Wraps memory of somebody else; `deleter` (may be empty) runs once, when

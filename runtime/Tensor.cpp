@@ -9,6 +9,7 @@
 #include "runtime/Tensor.h"
 
 #include "compiler/Support/Error.h"
+#include "runtime/TensorDevices.h"
 #include "runtime/TensorImpl.h"
 
 using namespace flashtile;
@@ -101,6 +102,7 @@ void Tensor::checkSingleElement() const {
 
 void *Tensor::elementAddress(const Shape &index) const {
   const Impl &self = get();
+  detail::requireHost(*this, "access to an element");
   if (index.size() != self.shape.size())
     throw Error(ErrorCode::InvalidArgument,
                 "expected " + std::to_string(self.shape.size()) +

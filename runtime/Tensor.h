@@ -38,7 +38,8 @@ class Tensor {
 public:
   //===--------------------------------------------------------------------===//
   // Creation. Throws InvalidArgument for a negative extent and for a size
-  // beyond 64 bits, OutOfMemory, and Unsupported for a device other than cpu.
+  // beyond 64 bits, OutOfMemory, and Unsupported for a device other than cpu
+  // unless its library (TileCuda) is linked.
   //===--------------------------------------------------------------------===//
 
   /// No tensor; defined() is false and any other use throws InvalidArgument.
@@ -108,7 +109,12 @@ public:
   void bumpVersion() const;
 
   //===--------------------------------------------------------------------===//
-  // Elements.
+  // Elements. On a device other than the cpu, data() and rawData() are its
+  // addresses; at() and set() throw Unsupported; item() and toVector() copy.
+  // Copies to and from the host return when they are done; others, and fills,
+  // run in the current stream of the device. Elements that are converted or
+  // gathered go through the host. A fill of, or a copy into, a view whose
+  // innermost elements do not follow each other throws Unsupported.
   //===--------------------------------------------------------------------===//
 
   /// The first element. Throws InvalidArgument if `T` is not dtype()'s type.
@@ -224,12 +230,12 @@ T Tensor::at(const Shape &index) const {
 template <typename T>
 T Tensor::item() const {
   checkSingleElement();
-  return *reshape({}).to(dtypeOf<T>).template data<T>();
+  return *to(Device::cpu()).reshape({}).to(dtypeOf<T>).template data<T>();
 }
 
 template <typename T>
 std::vector<T> Tensor::toVector() const {
-  Tensor dense = to(dtypeOf<T>).contiguous();
+  Tensor dense = to(Device::cpu()).to(dtypeOf<T>).contiguous();
   const T *first = dense.template data<T>();
   return std::vector<T>(first, first + dense.numel());
 }

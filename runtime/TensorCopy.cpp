@@ -8,6 +8,7 @@
 
 #include "compiler/Support/Error.h"
 #include "runtime/StridedLoop.h"
+#include "runtime/TensorDevices.h"
 #include "runtime/TensorImpl.h"
 
 #include <algorithm>
@@ -53,8 +54,10 @@ static void convertRuns(const StridedLoop &loop, To *target,
   });
 }
 
-static void copyElements(const StridedLoop &loop, const Tensor &target,
-                         const Tensor &source) {
+static void copyElements(const Tensor &target, const Tensor &source) {
+  if (!target.device().isCpu() || !source.device().isCpu())
+    return detail::copyWithDevice(target, source);
+  const StridedLoop loop(target.shape(), target.strides(), source.strides());
   if (target.dtype() != source.dtype()) {
     dispatchDType(target.dtype(), [&](auto toTag) {
       dispatchDType(source.dtype(), [&](auto fromTag) {
@@ -79,6 +82,8 @@ static void copyElements(const StridedLoop &loop, const Tensor &target,
 
 /// Whether the two may have a byte in common.
 static bool mayOverlap(const Tensor &a, const Tensor &b) {
+  if (a.device() != b.device())
+    return false;
   const auto begin = [](const Tensor &t) {
     return reinterpret_cast<uintptr_t>(t.rawData());
   };
@@ -90,6 +95,10 @@ static bool mayOverlap(const Tensor &a, const Tensor &b) {
 }
 
 void Tensor::fill(Scalar value) const {
+  if (!device().isCpu()) {
+    detail::fillOnDevice(*this, value);
+    return bumpVersion();
+  }
   dispatchDType(dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
     const T element = value.to<T>();
@@ -116,21 +125,20 @@ void Tensor::copyFrom(const Tensor &source) const {
                       " repeats the same memory (stride 0)");
   Tensor from = source.shape() == shape() ? source : source.expand(shape());
   // The same elements in the same places are safe, whatever else overlaps.
-  const bool isSamePlace = rawData() == from.rawData() &&
-                           dtype() == from.dtype() &&
-                           strides() == from.strides();
+  const bool isSamePlace =
+      rawData() == from.rawData() && device() == from.device() &&
+      dtype() == from.dtype() && strides() == from.strides();
   if (!isSamePlace && mayOverlap(*this, from))
     from = from.clone();
   if (!isSamePlace)
-    copyElements(StridedLoop(shape(), strides(), from.strides()), *this, from);
+    copyElements(*this, from);
   bumpVersion();
 }
 
 /// A new contiguous tensor of the elements of `source`.
 static Tensor copyOf(const Tensor &source, DType dtype) {
   Tensor result = Tensor::empty(source.shape(), dtype, source.device());
-  copyElements(StridedLoop(source.shape(), result.strides(), source.strides()),
-               result, source);
+  copyElements(result, source);
   return result;
 }
 

@@ -7,7 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Support/Error.h"
+#include "runtime/DeviceMemoryBackend.h"
 #include "runtime/Random.h"
+#include "runtime/TensorDevices.h"
 #include "runtime/TensorImpl.h"
 
 #include <cmath>
@@ -26,6 +28,10 @@ Tensor Tensor::empty(Shape shape, DType dtype, Device device) {
 
 Tensor Tensor::zeros(Shape shape, DType dtype, Device device) {
   Tensor result = empty(std::move(shape), dtype, device);
+  if (!device.isCpu()) {
+    detail::fillOnDevice(result, 0);
+    return result;
+  }
   // All bits zero is 0 in every element type.
   std::memset(result.rawData(), 0, result.nbytes());
   return result;
@@ -46,14 +52,15 @@ static Tensor generate(const char *what, Shape shape, DType dtype,
                                                 " expects a float type, but "
                                                 "got " +
                                                 toString(dtype));
-  Tensor result = Tensor::empty(std::move(shape), dtype, device);
+  // On the host, so that the elements are the same on every device.
+  Tensor result = Tensor::empty(std::move(shape), dtype);
   dispatchDType(dtype, [&](auto tag) {
     using T = typename decltype(tag)::Type;
     T *elements = result.data<T>();
     for (int64_t i = 0, e = result.numel(); i < e; ++i)
       elements[i] = convertElement<T>(next());
   });
-  return result;
+  return result.to(device);
 }
 
 Tensor Tensor::randn(Shape shape, DType dtype, uint64_t seed, Device device) {
@@ -90,7 +97,13 @@ Tensor Tensor::fromData(const void *data, Shape shape, DType dtype,
     throw Error(ErrorCode::InvalidArgument,
                 "expected the data of " + std::to_string(result.numel()) +
                     " elements, but got a null pointer");
-  std::memcpy(result.rawData(), data, result.nbytes());
+  if (device.isCpu()) {
+    std::memcpy(result.rawData(), data, result.nbytes());
+    return result;
+  }
+  DeviceMemoryBackend &backend = DeviceMemoryBackend::of(device);
+  backend.copyFromHost(device, result.rawData(), data, result.nbytes());
+  backend.synchronize(device);
   return result;
 }
 
