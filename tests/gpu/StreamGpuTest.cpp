@@ -75,9 +75,35 @@ TEST_F(StreamGpuTest, SecondDevice) {
   EXPECT_EQ(there.toVector<float>(), host.toVector<float>());
   EXPECT_EQ(there.to(Device::cuda(0)).toVector<float>(),
             host.toVector<float>());
-  const CudaFunction kernel = load("increment");
+  // Work on both in turn, with a context of neither current.
+  CudaDevice *const devices[] = {&device(), &CudaDevice::get(1)};
+  const CudaFunction kernels[] = {
+      load("increment"),
+      CudaModule::loadPtx(*devices[1], testKernels).function("increment")};
+  const CudaStream streams[] = {CudaStream::create(*devices[0]),
+                                CudaStream::create(*devices[1])};
+  constexpr int count = 1 << 16;
+  for (int round = 0; round < 20; ++round) {
+    const size_t here = static_cast<size_t>(round % 2), other = 1 - here;
+    DeviceMemory from(streams[here], count * sizeof(int));
+    DeviceMemory to(streams[other], count * sizeof(int));
+    streams[here].fill(from.address(), static_cast<uint32_t>(round), 4, count);
+    increment(kernels[here], streams[here], from.address(), count);
+    streams[other].wait(streams[here]);
+    streams[other].copyFromPeer(to.address(), *devices[here], from.address(),
+                                count * sizeof(int));
+    increment(kernels[other], streams[other], to.address(), count);
+    from.usedBy(streams[other]);
+    std::vector<int> values(count);
+    streams[other].copyToHost(values.data(), to.address(), count * sizeof(int));
+    streams[other].synchronize();
+    ASSERT_THAT(values, testing::Each(round + 2));
+    ContextHandle current = nullptr;
+    device().api().cuCtxGetCurrent(&current);
+    ASSERT_EQ(current, nullptr);
+  }
   EXPECT_ERROR(InvalidArgument, "of another device",
-               increment(kernel, CudaStream::legacy(CudaDevice::get(1)), 0, 1));
+               increment(kernels[0], streams[1], 0, 1));
 }
 
 // A long producer, our kernel and the copy, all in one stream, no waiting in
