@@ -12,6 +12,7 @@
 
 #include "compiler/Support/Error.h"
 #include "kernels/FlashAttention.h"
+#include "kernels/Reference/DenseAttention.h"
 #include "kernels/Reference/Golden.h"
 #include "kernels/Reference/Judge.h"
 #include "kernels/Reference/PlainAttention.h"
@@ -38,6 +39,29 @@ struct CaseResult {
 };
 } // namespace
 
+/// Judges a result, after the stored expectation itself: measured by a wrong
+/// one, the plain implementation would be as wrong, and the limit without
+/// bound.
+static reference::Verdict judgeStored(const Tensor &actual,
+                                      const Tensor &stored, const Tensor &truth,
+                                      const Tensor &plain, int64_t headRank) {
+  // What is stored is rounded to float32.
+  constexpr double kStorageLimit = 1e-6;
+  double error = reference::relativeError(stored, truth);
+  if (!(error <= kStorageLimit)) {
+    reference::JudgeRule rule;
+    rule.headRank = headRank;
+    rule.factor = 0;
+    reference::Verdict verdict = reference::judge(stored, truth, truth, rule);
+    return {false, error, kStorageLimit,
+            "the stored expectation is not that of the case: " +
+                verdict.reason};
+  }
+  reference::JudgeRule rule;
+  rule.headRank = headRank;
+  return reference::judge(actual, stored, plain, rule);
+}
+
 static CaseResult runCase(const reference::GoldenCase &golden) {
   CaseResult result;
   try {
@@ -50,11 +74,11 @@ static CaseResult runCase(const reference::GoldenCase &golden) {
         flashAttention(tensors.q, tensors.k, tensors.v, options);
     auto plain = reference::plainAttention(tensors.q, tensors.k, tensors.v,
                                            golden.dtype, golden.options());
-    result.o = reference::judge(actual.o, tensors.forward.o, plain.o);
-    reference::JudgeRule rows;
-    rows.headRank = 1;
+    auto truth = reference::denseAttention(tensors.q, tensors.k, tensors.v,
+                                           golden.options());
+    result.o = judgeStored(actual.o, tensors.forward.o, truth.o, plain.o, 2);
     result.lse =
-        reference::judge(actual.lse, tensors.forward.lse, plain.lse, rows);
+        judgeStored(actual.lse, tensors.forward.lse, truth.lse, plain.lse, 1);
   } catch (const Error &error) {
     result.failure = error.what();
   }
