@@ -108,7 +108,8 @@ std::string CpuCompilation::lower(std::string_view text,
 }
 
 void CpuCompilation::describeCode(ArtifactKernel &kernel) {
-  if (Operation *entry = module->lookupSymbol(kernel.info.name))
+  if (Operation *entry =
+          module->lookupSymbol(cpu::entrySymbol(kernel.info.name)))
     if (auto bytes = entry->getAttrOfType<IntegerAttr>(cpu::kArenaBytesAttr))
       kernel.arenaBytes = bytes.getInt();
   Operation *body = module->lookupSymbol(kernel.info.name + ".body");
@@ -187,10 +188,10 @@ static llvm::Error link(KernelArtifact &artifact, const CpuCallbacks &callbacks,
   if (!code)
     return code.takeError();
   module.code = std::move(*code);
-  SmallVector<StringRef> names;
+  std::vector<std::string> names;
   for (const ArtifactKernel &kernel : artifact.kernels)
-    names.push_back(kernel.info.name);
-  auto entries = module.code->lookup(names);
+    names.push_back(cpu::entrySymbol(kernel.info.name));
+  auto entries = module.code->lookup(llvm::to_vector_of<StringRef>(names));
   if (!entries)
     return entries.takeError();
   for (auto [kernel, entry] : llvm::zip_equal(artifact.kernels, *entries))

@@ -10,8 +10,9 @@
 //
 //   tile.kernel @k(%x: !tile.ptr<f32>, %n: i32) grid...
 //   ->
-//   func.func @k(%arguments: !llvm.ptr, %ids: !llvm.ptr, %context: !llvm.ptr,
-//                %arena: memref<4096xi8>)
+//   func.func @flashtile_kernel_k(%arguments: !llvm.ptr, %ids: !llvm.ptr,
+//   %context: !llvm.ptr,
+//                                 %context: !llvm.ptr, %arena: memref<4096xi8>)
 //   func.func private @k.body(%x: !llvm.ptr, %n: i32, %ids..., %context,
 //                             %slot0: memref<4096xi8> {llvm.noalias})
 //
@@ -95,7 +96,7 @@ void ConvertTileToCPU::createEntry(KernelOp kernel, const KernelPlan &plan,
     arenaBytes += bytes;
   auto arenaType = MemRefType::get({arenaBytes}, b.getI8Type());
   auto entry = func::FuncOp::create(
-      b, kernel.getSymName(),
+      b, entrySymbol(kernel.getSymName()),
       b.getFunctionType({pointer, pointer, pointer, arenaType}, {}));
   entry->setAttr(kArenaBytesAttr, b.getI64IntegerAttr(arenaBytes));
   b.setInsertionPointToStart(entry.addEntryBlock());

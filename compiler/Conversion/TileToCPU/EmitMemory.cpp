@@ -465,12 +465,49 @@ void KernelEmitter::emitStore(StoreOp op) {
 // Atomics
 //===----------------------------------------------------------------------===//
 
+/// Adds to a bf16 in memory by compare and exchange, and gives what was there.
+/// (For atomicrmw LLVM calls a library function to round, which not every
+/// process has.)
+static Value atomicAddBF16(ImplicitLocOpBuilder &b, Value pointer, Value value,
+                           Type element) {
+  Type i16 = b.getI16Type();
+  Value first = LLVM::LoadOp::create(
+      b, i16, pointer, /*alignment=*/2, /*isVolatile=*/false,
+      /*isNonTemporal=*/false, /*isInvariant=*/false,
+      /*isInvariantGroup=*/false, LLVM::AtomicOrdering::monotonic);
+  auto loop = scf::WhileOp::create(b, TypeRange{i16}, ValueRange{first});
+  OpBuilder::InsertionGuard guard(b);
+  Block *attempt =
+      b.createBlock(&loop.getBefore(), {}, TypeRange{i16}, {b.getLoc()});
+  Value expected = attempt->getArgument(0);
+  Value sum = arith::AddFOp::create(b, decode(b, expected, element), value);
+  Value desired = encode(b, roundTo(b, sum, element), element);
+  Value outcome = LLVM::AtomicCmpXchgOp::create(
+      b, pointer, expected, desired, LLVM::AtomicOrdering::monotonic,
+      LLVM::AtomicOrdering::monotonic);
+  Value found = LLVM::ExtractValueOp::create(b, outcome, 0);
+  Value done = LLVM::ExtractValueOp::create(b, outcome, 1);
+  Value again =
+      arith::XOrIOp::create(b, done, constantInt(b, b.getI1Type(), 1));
+  scf::ConditionOp::create(b, again, ValueRange{found});
+  Block *retry =
+      b.createBlock(&loop.getAfter(), {}, TypeRange{i16}, {b.getLoc()});
+  scf::YieldOp::create(b, ValueRange{retry->getArgument(0)});
+  b.setInsertionPointAfter(loop);
+  return decode(b, loop.getResult(0), element);
+}
+
 void KernelEmitter::emitAtomicAdd(AtomicAddOp op) {
   b.setLoc(op.getLoc());
   Type element = getElementType(op.getType());
   Type compute = getComputeType(element);
   bool floats = isa<FloatType>(element), narrow = floats && compute != element;
   auto addOne = [&](Value pointer, Value value) -> Value {
+    if (isa<BFloat16Type>(element)) {
+      Value old = atomicAddBF16(b, pointer, value, element);
+      b.setInsertionPointAfterValue(old);
+      return old;
+    }
     if (narrow)
       value = arith::TruncFOp::create(b, element, value);
     Value old = LLVM::AtomicRMWOp::create(

@@ -17,6 +17,12 @@ namespace flashtile::cpu {
 /// Function attribute: bytes of scratch memory that a program needs.
 inline constexpr char kArenaBytesAttr[] = "tile.cpu.arena_bytes";
 
+/// Symbol of the function that runs a kernel. Not the kernel's own name: a
+/// kernel may be called `exp`, and its code may call the C library's.
+inline std::string entrySymbol(llvm::StringRef kernel) {
+  return ("flashtile_kernel_" + kernel).str();
+}
+
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "compiler/Conversion/TileToCPU/Passes.h.inc"

@@ -18,15 +18,15 @@ def ConvertTileToCPUPass : Pass<"convert-tile-to-cpu", "::mlir::ModuleOp"> {
     **Input:** verified tile kernels. Any tile program is accepted;
     `--tile-optimize` before it makes them fast.
 
-    **Output:** for `@kernel`, a function `@kernel(%arguments, %ids, %context,
-    %arena)` that a launcher calls once for each program: `%arguments` points to
-    pointers to the arguments' values in order, `%ids` to three program ids and
-    three grid extents (i32), `%context` is handed to the runtime's callbacks
-    (`flashtile_rt_fail`, `flashtile_rt_print_*`), and `%arena` is scratch memory
-    of `tile.cpu.arena_bytes` (an attribute of the function), aligned to 64
-    bytes and private to the call. It calls `@kernel.body`, which
-    gets one pointer for each piece of scratch memory, free of aliases. The
-    bodies are scf, arith, math, vector, memref and llvm operations.
+    **Output:** for `@k`, a function `@flashtile_kernel_k(%arguments, %ids,
+    %context, %arena)` that a launcher calls once for each program: `%arguments`
+    points to pointers to the arguments' values in order, `%ids` to three
+    program ids and three grid extents (i32), `%context` is handed to the
+    runtime's callbacks (`flashtile_rt_fail`, `flashtile_rt_print_*`), and
+    `%arena` is scratch memory of `tile.cpu.arena_bytes` (an attribute of the
+    function), aligned to 64 bytes and private to the call. It calls `@k.body`,
+    which gets one pointer for each piece of scratch memory, free of aliases.
+    The bodies are scf, arith, math, vector, memref and llvm operations.
 
     **Example:** tests/compiler/Conversion/TileToCPU/dot.mlir
 
