@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/TileToCPU/Passes.h"
+#include "compiler/Conversion/TileToTileGPU/Passes.h"
 #include "compiler/Pipeline/TilePipeline.h"
 #include "compiler/Target/CPU/CpuPipeline.h"
 #include "dialects/Tile/IR/TileDialect.h"
@@ -55,6 +56,7 @@ static void registerPasses() {
   flashtile::registerTilePipeline();
   flashtile::cpu::registerTileToCPUPasses();
   flashtile::cpu::registerCpuPipelines();
+  flashtile::gpu::registerTileToTileGPUPasses();
   registerCanonicalizerPass();
   registerCSEPass();
   registerInlinerPass();

@@ -174,7 +174,8 @@ def TileGPU_MmaOp : TileGPU_Op<"mma", [Pure, AllTypesMatch<["c", "result"]>]> {
     `result = a * b + c` as `tile.dot`, by the instruction `mma.sync.m16n8kK` of
     the operands' type (PTX ISA, section "mma"): warps_m x warps_n warps each
     compute a block of the result, whose layout is the instruction's
-    accumulator.
+    accumulator. For f32 and f64 operands the threads multiply and add, and the
+    result may have any layout.
 
     a is a tile in the instruction's operand layout, or in shared memory as M x K
     (K x M with `trans_a`); b is in shared memory as K x N (N x K with

@@ -1,0 +1,103 @@
+//===- ConvertTileGPUToLLVM.cpp - Kernels to functions of a thread ------ ===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Builds the function around what GpuEmitter emits.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/TileGPUToLLVM/GpuEmitter.h"
+#include "compiler/Conversion/TileGPUToLLVM/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+namespace flashtile::gpu {
+#define GEN_PASS_DEF_CONVERTTILEGPUTOLLVMPASS
+#include "compiler/Conversion/TileGPUToLLVM/Passes.h.inc"
+} // namespace flashtile::gpu
+
+using namespace mlir;
+using namespace flashtile;
+using namespace flashtile::gpu;
+using namespace flashtile::tile;
+
+namespace {
+struct ConvertTileGPUToLLVM
+    : public flashtile::gpu::impl::ConvertTileGPUToLLVMPassBase<ConvertTileGPUToLLVM> {
+  using ConvertTileGPUToLLVMPassBase::ConvertTileGPUToLLVMPassBase;
+
+  void runOnOperation() override {
+    for (KernelOp kernel :
+         llvm::make_early_inc_range(getOperation().getOps<KernelOp>()))
+      if (failed(convert(kernel)))
+        return signalPassFailure();
+  }
+
+private:
+  LogicalResult convert(KernelOp kernel);
+  LLVM::GlobalOp sharedMemory(OpBuilder &builder, Location loc);
+};
+} // namespace
+
+/// Dynamic shared memory, aligned for every swizzle.
+LLVM::GlobalOp ConvertTileGPUToLLVM::sharedMemory(OpBuilder &builder,
+                                                  Location loc) {
+  constexpr char kName[] = "__flashtile_shared";
+  if (auto global = getOperation().lookupSymbol<LLVM::GlobalOp>(kName))
+    return global;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(getOperation().getBody());
+  auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), 0);
+  return LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/false,
+                                LLVM::Linkage::External, kName, Attribute(),
+                                /*alignment=*/1024, static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared));
+}
+
+LogicalResult ConvertTileGPUToLLVM::convert(KernelOp kernel) {
+  auto warps = kernel->getAttrOfType<IntegerAttr>(
+      tilegpu::TileGPUDialect::kNumWarpsAttr);
+  if (!warps)
+    return kernel.emitError("expected layouts: run convert-tile-to-tilegpu "
+                            "before convert-tilegpu-to-llvm");
+  MLIRContext *context = &getContext();
+  ImplicitLocOpBuilder b(kernel.getLoc(), kernel);
+  auto global = LLVM::LLVMPointerType::get(context, static_cast<unsigned>(NVVM::NVVMMemorySpace::Global));
+  SmallVector<Type> types;
+  for (Type type : kernel.getArgumentTypes())
+    types.push_back(isa<PtrType>(type) ? Type(global) : type);
+  types.append(3, b.getI32Type());
+  auto function = LLVM::LLVMFuncOp::create(
+      b, kernel.getSymName(),
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types));
+  function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
+                    b.getUnitAttr());
+  function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
+                    b.getDenseI32ArrayAttr(
+                        {int32_t(warps.getInt() * lanesPerWarp), 1, 1}));
+  Block *entry = function.addEntryBlock(b);
+  b.setInsertionPointToStart(entry);
+  SmallVector<Value> arguments;
+  for (Value argument :
+       entry->getArguments().take_front(kernel.getArgumentTypes().size()))
+    arguments.push_back(
+        isa<LLVM::LLVMPointerType>(argument.getType())
+            ? Value(LLVM::PtrToIntOp::create(b, b.getI64Type(), argument))
+            : argument);
+  Value shared = LLVM::PtrToIntOp::create(
+      b, b.getI32Type(),
+      LLVM::AddressOfOp::create(b, sharedMemory(b, kernel.getLoc())));
+  GpuEmitter emitter(kernel, b);
+  if (failed(emitter.emit(arguments, entry->getArguments().take_back(3),
+                          shared)))
+    return failure();
+  b.setInsertionPointToEnd(entry);
+  LLVM::ReturnOp::create(b, ValueRange());
+  function->setAttr(kSharedBytesAttr,
+                    b.getI64IntegerAttr(emitter.sharedBytes()));
+  kernel.erase();
+  return success();
+}

@@ -1,0 +1,339 @@
+//===- EmitStructure.cpp - Control flow and scalars ----------------- ===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Structured control flow keeps its shape; carried tiles become one value for
+// each register.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/TileGPUToLLVM/GpuEmitter.h"
+
+#include "compiler/Analysis/Program/TileQueries.h"
+#include "compiler/Conversion/TileToTileGPU/LayoutAttrs.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace flashtile;
+using namespace flashtile::gpu;
+using namespace flashtile::tile;
+using flashtile::tile::getElementType;
+
+GpuEmitter::GpuEmitter(KernelOp kernel, OpBuilder &builder)
+    : kernel(kernel), b(kernel.getLoc(), builder) {}
+
+//===----------------------------------------------------------------------===//
+// Indices
+//===----------------------------------------------------------------------===//
+
+Value GpuEmitter::i32(int64_t value) {
+  return arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
+}
+
+Value GpuEmitter::i64(int64_t value) {
+  return arith::ConstantOp::create(b, b.getI64IntegerAttr(value));
+}
+
+Value GpuEmitter::toI64(Value value) {
+  if (value.getType().isInteger(64))
+    return value;
+  if (value.getType().isIndex())
+    return arith::IndexCastOp::create(b, b.getI64Type(), value);
+  return arith::ExtSIOp::create(b, b.getI64Type(), value);
+}
+
+/// (index / stride) mod extent of the lane or the warp.
+Value GpuEmitter::digitOf(HardwareIndex index, int64_t stride,
+                          int64_t extent) {
+  Value value = index == HardwareIndex::Lane ? lane : warp;
+  if (stride != 1)
+    value = arith::DivUIOp::create(b, value, i32(stride));
+  return arith::RemUIOp::create(b, value, i32(extent));
+}
+
+Value GpuEmitter::threadOffset(const DistributedLayout &layout, unsigned dim) {
+  std::pair<std::string, unsigned> key = {layout.str(), dim};
+  for (auto &[known, value] : threadOffsets)
+    if (known == key)
+      return value;
+  // In the prologue, where every later use is dominated.
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(prologueEnd);
+  Value sum = i32(0);
+  for (HardwareIndex index : {HardwareIndex::Lane, HardwareIndex::Warp}) {
+    int64_t stride = 1;
+    for (const Digit &digit : layout.digits(index)) {
+      if (digit.step[dim] != 0 && digit.extent != 1) {
+        Value scaled = arith::MulIOp::create(
+            b, digitOf(index, stride, digit.extent), i32(digit.step[dim]));
+        sum = arith::AddIOp::create(b, sum, scaled);
+      }
+      stride *= digit.extent;
+    }
+  }
+  threadOffsets.push_back({key, sum});
+  return sum;
+}
+
+Value GpuEmitter::coordinate(const DistributedLayout &layout, int64_t index,
+                             unsigned dim) {
+  int64_t own = layout.offset(HardwareIndex::Register, index)[dim];
+  Value thread = threadOffset(layout, dim);
+  return own ? Value(arith::AddIOp::create(b, thread, i32(own))) : thread;
+}
+
+Value GpuEmitter::threadFunction(const ThreadFunction &function) {
+  Value sum = i32(function.base);
+  for (const ThreadFunction::Term &term : function.terms) {
+    Value digit =
+        digitOf(term.index, term.position.stride, term.position.extent);
+    Value scaled = arith::MulIOp::create(b, digit, i32(term.coefficient));
+    sum = arith::AddIOp::create(b, sum, scaled);
+  }
+  return sum;
+}
+
+int64_t GpuEmitter::reserveScratch(int64_t bytes) {
+  constexpr int64_t kAlignment = 1024;
+  scratchBytes = std::max(scratchBytes,
+                          (bytes + kAlignment - 1) / kAlignment * kAlignment);
+  return scratchOffset;
+}
+
+Type GpuEmitter::registerType(Type element) {
+  if (isa<PtrType>(element))
+    return b.getI64Type();
+  if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8)
+    return b.getI8Type();
+  return element;
+}
+
+//===----------------------------------------------------------------------===//
+// Body
+//===----------------------------------------------------------------------===//
+
+LogicalResult GpuEmitter::emit(ValueRange arguments, ValueRange grid,
+                               Value shared) {
+  for (auto [argument, value] :
+       llvm::zip(kernel.getBody().getArguments(), arguments))
+    scalars.map(argument, value);
+  sharedBase = shared;
+  Value thread = NVVM::ThreadIdXOp::create(b, b.getI32Type());
+  lane = arith::RemUIOp::create(b, thread, i32(lanesPerWarp));
+  warp = arith::DivUIOp::create(b, thread, i32(lanesPerWarp));
+  // A launch has one dimension; the kernel's three are folded into it.
+  Value block = NVVM::BlockIdXOp::create(b, b.getI32Type());
+  Value rest = arith::DivUIOp::create(b, block, grid[0]);
+  programIds = {arith::RemUIOp::create(b, block, grid[0]),
+                arith::RemUIOp::create(b, rest, grid[1]),
+                arith::DivUIOp::create(b, rest, grid[1])};
+  llvm::append_range(programIds, grid);
+  prologueEnd = i32(0).getDefiningOp();
+
+  // Staged tiles have memory of their own; the rest shares what follows.
+  kernel.getBody().walk([&](tilegpu::StageOp stage) {
+    tilegpu::SmemType type = stage.getType();
+    stages[stage.getResult()] = scratchOffset;
+    int64_t bytes = type.getElementType().getIntOrFloatBitWidth() / 8;
+    for (int64_t extent : type.getShape())
+      bytes *= extent;
+    scratchOffset += (bytes + 1023) / 1024 * 1024;
+  });
+  return emitBlock(kernel.getBody().front());
+}
+
+LogicalResult GpuEmitter::emitBlock(Block &block) {
+  for (Operation &op : block.without_terminator()) {
+    b.setLoc(op.getLoc());
+    if (failed(emitOp(&op)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult GpuEmitter::emitOp(Operation *op) {
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return emitFor(loop);
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return emitIf(branch);
+  if (auto load = dyn_cast<tilegpu::LoadOp>(op))
+    return emitLoad(load);
+  if (auto store = dyn_cast<tilegpu::StoreOp>(op))
+    return emitStore(store);
+  if (auto mma = dyn_cast<tilegpu::MmaOp>(op))
+    return emitMma(mma);
+  if (auto stage = dyn_cast<tilegpu::StageOp>(op))
+    return emitStage(stage), success();
+  if (auto convert = dyn_cast<tilegpu::ConvertLayoutOp>(op))
+    return emitConvert(convert), success();
+  if (isa<LoadOp, StoreOp>(op))
+    return emitScalarAccess(op);
+  if (isAxisReduce(op) || isa<ReduceOp>(op))
+    return emitReduce(op);
+  if (llvm::any_of(op->getResults(), tileType) ||
+      llvm::any_of(op->getOperands(), tileType))
+    return emitTileOp(op);
+  return emitScalar(op);
+}
+
+LogicalResult GpuEmitter::emitScalar(Operation *op) {
+  if (auto id = dyn_cast<ProgramIdOp>(op)) {
+    scalars.map(id.getResult(), programIds[unsigned(id.getAxis())]);
+    return success();
+  }
+  if (auto count = dyn_cast<NumProgramsOp>(op)) {
+    scalars.map(count.getResult(), programIds[3 + unsigned(count.getAxis())]);
+    return success();
+  }
+  auto all = [&](ValueRange values) {
+    SmallVector<Value, 4> mapped;
+    for (Value value : values)
+      mapped.push_back(scalar(value));
+    return mapped;
+  };
+  if (auto make = dyn_cast<MakeBlockPtrOp>(op)) {
+    windows[make.getResult()] = {scalar(make.getBase()), all(make.getShape()),
+                                 all(make.getStrides()),
+                                 all(make.getOffsets())};
+    return success();
+  }
+  if (auto advance = dyn_cast<AdvanceOp>(op)) {
+    GpuWindow moved = windows.lookup(advance.getPointer());
+    for (auto [offset, step] : llvm::zip(moved.offsets, advance.getOffsets()))
+      offset = arith::AddIOp::create(b, offset, scalar(step));
+    windows[advance.getResult()] = moved;
+    return success();
+  }
+  if (op->getNumResults() == 1 && isElementwise(op)) {
+    scalars.map(op->getResult(0), emitElement(op, all(op->getOperands())));
+    return success();
+  }
+  bool plain = op->getNumRegions() == 0 &&
+               isa<arith::ArithDialect, math::MathDialect>(op->getDialect());
+  if (!plain)
+    return op->emitOpError("is not supported by the gpu targets yet");
+  Operation *clone = b.clone(*op, scalars);
+  for (auto [result, value] : llvm::zip(op->getResults(), clone->getResults()))
+    scalars.map(result, value);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Carried values
+//===----------------------------------------------------------------------===//
+
+void GpuEmitter::flatten(Value value, SmallVectorImpl<Value> &parts) {
+  if (tileType(value)) {
+    llvm::append_range(parts, tiles.at(value));
+    return;
+  }
+  if (!isa<BlockPtrType>(value.getType())) {
+    parts.push_back(scalar(value));
+    return;
+  }
+  const GpuWindow &window = windows.at(value);
+  parts.push_back(window.base);
+  llvm::append_range(parts, window.shape);
+  llvm::append_range(parts, window.strides);
+  llvm::append_range(parts, window.offsets);
+}
+
+void GpuEmitter::bind(Value value, ValueRange &parts) {
+  auto take = [&](size_t count) {
+    SmallVector<Value, 4> taken(parts.take_front(count));
+    parts = parts.drop_front(count);
+    return taken;
+  };
+  if (auto type = tileType(value)) {
+    SmallVector<Value, 4> taken = take(layoutOf(type).registersPerThread());
+    tiles[value] = Registers(taken.begin(), taken.end());
+    return;
+  }
+  auto block = dyn_cast<BlockPtrType>(value.getType());
+  if (!block) {
+    scalars.map(value, take(1).front());
+    return;
+  }
+  GpuWindow window;
+  window.base = take(1).front();
+  window.shape = take(block.getRank());
+  window.strides = take(block.getRank());
+  window.offsets = take(block.getRank());
+  windows[value] = window;
+}
+
+SmallVector<Type> GpuEmitter::flattenedTypes(Value value) {
+  if (auto type = tileType(value))
+    return SmallVector<Type>(layoutOf(type).registersPerThread(),
+                             registerType(type.getElementType()));
+  if (auto block = dyn_cast<BlockPtrType>(value.getType()))
+    return SmallVector<Type>(1 + 3 * block.getRank(), b.getI64Type());
+  return {registerType(value.getType())};
+}
+
+LogicalResult GpuEmitter::emitFor(scf::ForOp loop) {
+  SmallVector<Value> inits;
+  for (Value init : loop.getInitArgs())
+    flatten(init, inits);
+  auto newLoop = scf::ForOp::create(
+      b, scalar(loop.getLowerBound()), scalar(loop.getUpperBound()),
+      scalar(loop.getStep()), inits);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(newLoop.getBody());
+  scalars.map(loop.getInductionVar(), newLoop.getInductionVar());
+  ValueRange parts = newLoop.getRegionIterArgs();
+  for (Value argument : loop.getRegionIterArgs())
+    bind(argument, parts);
+  // A store late in the body comes before a load early in the next iteration.
+  loop.getBody()->walk([&](tilegpu::StoreOp) { stored = true; });
+  if (failed(emitBlock(*loop.getBody())))
+    return failure();
+  SmallVector<Value> yields;
+  for (Value yielded : loop.getYieldedValues())
+    flatten(yielded, yields);
+  if (!inits.empty()) {
+    b.setInsertionPointToEnd(newLoop.getBody());
+    scf::YieldOp::create(b, yields);
+  }
+  b.setInsertionPointAfter(newLoop);
+  ValueRange results = newLoop.getResults();
+  for (Value result : loop.getResults())
+    bind(result, results);
+  return success();
+}
+
+LogicalResult GpuEmitter::emitIf(scf::IfOp branch) {
+  SmallVector<Type> types;
+  for (Value result : branch.getResults())
+    llvm::append_range(types, flattenedTypes(result));
+  bool withElse = !branch.getElseRegion().empty();
+  auto newIf = scf::IfOp::create(b, types, scalar(branch.getCondition()),
+                                 withElse || !types.empty());
+  auto side = [&](Block *from, Block *to) -> LogicalResult {
+    OpBuilder::InsertionGuard guard(b);
+    if (types.empty())
+      b.setInsertionPoint(to->getTerminator());
+    else
+      b.setInsertionPointToEnd(to);
+    if (failed(emitBlock(*from)))
+      return failure();
+    SmallVector<Value> yields;
+    for (Value yielded : from->getTerminator()->getOperands())
+      flatten(yielded, yields);
+    if (!types.empty())
+      scf::YieldOp::create(b, yields);
+    return success();
+  };
+  if (failed(side(branch.thenBlock(), newIf.thenBlock())))
+    return failure();
+  if (withElse && failed(side(branch.elseBlock(), newIf.elseBlock())))
+    return failure();
+  ValueRange results = newIf.getResults();
+  for (Value result : branch.getResults())
+    bind(result, results);
+  return success();
+}

@@ -1,0 +1,237 @@
+//===- LayoutChoice.cpp - A layout for every tile of a kernel ------- ===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Groups are a union-find over values; layouts then flow from dots to what they
+// are reduced to and what is broadcast into them, until nothing changes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/TileToTileGPU/LayoutChoice.h"
+
+#include "compiler/Analysis/Program/TileQueries.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace flashtile;
+using namespace flashtile::gpu;
+using namespace flashtile::tile;
+using flashtile::tile::getElementType;
+
+WarpGrid flashtile::gpu::warpGrid(int64_t rows, int64_t columns,
+                                  int64_t warps) {
+  // Rows and columns of one instruction's result.
+  constexpr int64_t kRows = 16, kColumns = 8;
+  WarpGrid grid;
+  for (int64_t m = 1; m <= warps; ++m)
+    if (warps % m == 0 && m * kRows <= std::max(rows, kRows))
+      grid.m = m;
+  grid.n = warps / grid.m;
+  // Warps that neither dimension can feed compute the same block.
+  while (grid.n > 1 && grid.n * kColumns > std::max(columns, kColumns))
+    --grid.n;
+  return grid;
+}
+
+bool flashtile::gpu::usesMatrixInstructions(DotOp dot) {
+  // f32 is multiplied in f32 whatever precision is asked for: tf32 only
+  // permits less. fp8 is refused by the emitter so far.
+  Type element = getElementType(dot.getA().getType());
+  return element.isF16() || element.isBF16() ||
+         element.getIntOrFloatBitWidth() == 8;
+}
+
+namespace {
+class LayoutChoice {
+public:
+  LayoutChoice(KernelOp kernel, int64_t warps);
+  DenseMap<Value, DistributedLayout> solve();
+
+private:
+  void *group(Value value) {
+    return groups.getLeaderValue(value.getAsOpaquePointer());
+  }
+  void unite(Value a, Value b) {
+    groups.unionSets(a.getAsOpaquePointer(), b.getAsOpaquePointer());
+  }
+  void uniteCarried(Operation *op);
+  bool assign(Value value, const DistributedLayout &layout) {
+    return layouts.try_emplace(group(value), layout).second;
+  }
+  const DistributedLayout *layoutOf(Value value) {
+    auto it = layouts.find(group(value));
+    return it == layouts.end() ? nullptr : &it->second;
+  }
+  void assignDots();
+  bool flow(Operation *op);
+  DistributedLayout blockedLayout(Value value);
+
+  KernelOp kernel;
+  int64_t warps;
+  SmallVector<Value> values;
+  llvm::EquivalenceClasses<void *> groups;
+  DenseMap<void *, DistributedLayout> layouts;
+};
+} // namespace
+
+LayoutChoice::LayoutChoice(KernelOp kernel, int64_t warps)
+    : kernel(kernel), warps(warps) {
+  auto add = [&](Value value) {
+    if (!tileType(value))
+      return;
+    values.push_back(value);
+    groups.insert(value.getAsOpaquePointer());
+  };
+  kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+    for (Value result : op->getResults())
+      add(result);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Value argument : block.getArguments())
+          add(argument);
+  });
+  kernel.getBody().walk([&](Operation *op) {
+    if (isElementwise(op) && op->getNumResults() == 1 &&
+        tileType(op->getResult(0))) {
+      // What is recomputed where it is needed ties nothing together.
+      for (Value operand : op->getOperands())
+        if (tileType(operand) && !isCheap(operand) &&
+            !operand.getDefiningOp<BroadcastOp>())
+          unite(op->getResult(0), operand);
+    } else if (auto dot = dyn_cast<DotOp>(op)) {
+      unite(dot.getResult(), dot.getC());
+    } else if (auto scan = dyn_cast<ScanOp>(op)) {
+      for (auto [operand, result] :
+           llvm::zip(scan.getOperands(), scan.getResults()))
+        unite(operand, result);
+    } else {
+      uniteCarried(op);
+    }
+  });
+}
+
+void LayoutChoice::uniteCarried(Operation *op) {
+  auto uniteTiles = [&](auto &&as, auto &&bs) {
+    for (auto [a, b] : llvm::zip(as, bs))
+      if (tileType(a) && !isCheap(a))
+        unite(a, b);
+  };
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    uniteTiles(loop.getInitArgs(), loop.getRegionIterArgs());
+    uniteTiles(loop.getYieldedValues(), loop.getRegionIterArgs());
+    uniteTiles(loop.getResults(), loop.getRegionIterArgs());
+  } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    if (branch.getNumResults() == 0)
+      return;
+    uniteTiles(branch.thenYield().getResults(), branch.getResults());
+    uniteTiles(branch.elseYield().getResults(), branch.getResults());
+  }
+}
+
+void LayoutChoice::assignDots() {
+  kernel.getBody().walk([&](DotOp dot) {
+    auto type = dot.getType();
+    int64_t rows = cast<RankedTensorType>(type).getDimSize(0);
+    int64_t columns = cast<RankedTensorType>(type).getDimSize(1);
+    WarpGrid grid = warpGrid(rows, columns, warps);
+    if (usesMatrixInstructions(dot) && grid.m * grid.n == warps)
+      assign(dot.getResult(), mmaAccumulator(rows, columns, grid.m, grid.n));
+  });
+}
+
+/// Lets one operation pass a layout on. True where something was assigned.
+bool LayoutChoice::flow(Operation *op) {
+  if (isAxisReduce(op) || isa<ReduceOp>(op)) {
+    unsigned axis = op->getAttrOfType<IntegerAttr>("axis").getInt();
+    const DistributedLayout *from = layoutOf(op->getOperand(0));
+    bool changed = false;
+    if (from)
+      for (Value result : op->getResults())
+        if (tileType(result))
+          changed |= assign(result, slice(*from, axis));
+    return changed;
+  }
+  if (auto expand = dyn_cast<ExpandDimsOp>(op)) {
+    if (const DistributedLayout *from = layoutOf(expand.getOperand()))
+      return assign(expand.getResult(), expandDims(*from, expand.getAxis()));
+    if (const DistributedLayout *to = layoutOf(expand.getResult()))
+      return assign(expand.getOperand(), slice(*to, expand.getAxis()));
+    return false;
+  }
+  // An elementwise operation with a broadcast operand: the operand has the
+  // slice of the operation's layout.
+  if (!isElementwise(op) || op->getNumResults() != 1 ||
+      !tileType(op->getResult(0)))
+    return false;
+  bool changed = false;
+  for (Value operand : op->getOperands()) {
+    auto broadcast = operand.getDefiningOp<BroadcastOp>();
+    const DistributedLayout *to = layoutOf(op->getResult(0));
+    if (!broadcast || !to || layoutOf(broadcast.getOperand()))
+      continue;
+    DistributedLayout from = *to;
+    auto type = tileType(broadcast.getOperand());
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      if (type.getDimSize(dim) == 1)
+        from = expandDims(slice(from, dim), dim);
+    changed |= assign(broadcast.getOperand(), from);
+  }
+  return changed;
+}
+
+DistributedLayout LayoutChoice::blockedLayout(Value value) {
+  auto type = tileType(value);
+  unsigned rank = type.getRank();
+  unsigned contiguous = rank - 1;
+  if (auto load = value.getDefiningOp<LoadOp>())
+    contiguous = memoryLaneDim(load.getPointer(), rank);
+  SmallVector<unsigned> order = {contiguous};
+  for (unsigned dim = rank; dim-- > 0;)
+    if (dim != contiguous)
+      order.push_back(dim);
+  Type element = type.getElementType();
+  int64_t bits =
+      isa<PtrType>(element) ? 64 : element.getIntOrFloatBitWidth();
+  constexpr int64_t kAccessBits = 128;
+  return blocked(type.getShape(), kAccessBits / std::max<int64_t>(bits, 8),
+                 order, warps);
+}
+
+DenseMap<Value, DistributedLayout> LayoutChoice::solve() {
+  assignDots();
+  auto flowAll = [&] {
+    bool changed = true;
+    while (changed) {
+      changed = false;
+      kernel.getBody().walk([&](Operation *op) { changed |= flow(op); });
+    }
+  };
+  flowAll();
+  // What no dot reaches is blocked, in program order, larger tiles first: the
+  // slices of those serve the smaller.
+  for (int64_t rank = 8; rank-- > 0;)
+    for (Value value : values)
+      if (tileType(value).getRank() == rank && !layoutOf(value)) {
+        bool view = value.getDefiningOp() && isView(value.getDefiningOp());
+        if (view || isCheap(value))
+          continue;
+        assign(value, blockedLayout(value));
+        flowAll();
+      }
+  DenseMap<Value, DistributedLayout> result;
+  for (Value value : values) {
+    if (!layoutOf(value))
+      assign(value, blockedLayout(value));
+    result.try_emplace(value, *layoutOf(value));
+  }
+  return result;
+}
+
+DenseMap<Value, DistributedLayout>
+flashtile::gpu::chooseLayouts(KernelOp kernel, int64_t warps) {
+  return LayoutChoice(kernel, warps).solve();
+}

@@ -1,0 +1,23 @@
+//===- Passes.h - Conversion of tile kernels to tilegpu ------------------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FLASHTILE_COMPILER_CONVERSION_TILETOTILEGPU_PASSES_H
+#define FLASHTILE_COMPILER_CONVERSION_TILETOTILEGPU_PASSES_H
+
+#include "dialects/TileGPU/IR/TileGPUDialect.h"
+
+#include "mlir/Pass/Pass.h"
+
+namespace flashtile::gpu {
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "compiler/Conversion/TileToTileGPU/Passes.h.inc"
+
+} // namespace flashtile::gpu
+
+#endif // FLASHTILE_COMPILER_CONVERSION_TILETOTILEGPU_PASSES_H

@@ -1,0 +1,56 @@
+//===- GpuPipeline.cpp - Tile IR to the LLVM dialect for NVIDIA GPUs ===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// After each pass the named dialect is gone.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Target/NVPTX/GpuPipeline.h"
+
+#include "compiler/Conversion/TileGPUToLLVM/Passes.h"
+#include "compiler/Conversion/TileToTileGPU/Passes.h"
+
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace flashtile::gpu {
+
+void buildGpuPipeline(OpPassManager &pm, const GpuPipelineOptions &options) {
+  // Every tile has a layout; movement between layouts is explicit.
+  ConvertTileToTileGPUPassOptions layouts;
+  layouts.target = options.target;
+  layouts.numWarps = options.numWarps;
+  pm.addNestedPass<tile::KernelOp>(createConvertTileToTileGPUPass(layouts));
+  // What loops do not change, staged tiles included, is made before them.
+  pm.addNestedPass<tile::KernelOp>(createCSEPass());
+  pm.addNestedPass<tile::KernelOp>(createLoopInvariantCodeMotionPass());
+  // No tiles: the code of one thread.
+  pm.addPass(createConvertTileGPUToLLVMPass());
+  // Address arithmetic that the emitter repeats is shared.
+  pm.addPass(createCSEPass());
+  // No structured control flow, math, arith.
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  // No casts: everything is of the LLVM and NVVM dialects.
+  pm.addPass(createReconcileUnrealizedCastsPass());
+}
+
+void registerGpuPipeline() {
+  PassPipelineRegistration<GpuPipelineOptions>(
+      "tile-to-nvvm",
+      "lower canonical tile kernels to the LLVM and NVVM dialects",
+      buildGpuPipeline);
+}
+
+} // namespace flashtile::gpu

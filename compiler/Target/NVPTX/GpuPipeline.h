@@ -1,0 +1,38 @@
+//===- GpuPipeline.h - Tile IR to the LLVM dialect for NVIDIA GPUs - ===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The order of the passes of the gpu targets, as one named pipeline.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FLASHTILE_COMPILER_TARGET_NVPTX_GPUPIPELINE_H
+#define FLASHTILE_COMPILER_TARGET_NVPTX_GPUPIPELINE_H
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace flashtile::gpu {
+
+struct GpuPipelineOptions
+    : public mlir::PassPipelineOptions<GpuPipelineOptions> {
+  Option<std::string> target{*this, "target",
+                             llvm::cl::desc("instruction family: sm_80 or sm_90a"),
+                             llvm::cl::init("sm_80")};
+  Option<int64_t> numWarps{*this, "num-warps",
+                           llvm::cl::desc("warps of a program, 1 to 8"),
+                           llvm::cl::init(4)};
+};
+
+/// Lowers canonical tile kernels (`--tile-optimize`) to functions of the LLVM
+/// and NVVM dialects. `pm` runs on modules.
+void buildGpuPipeline(mlir::OpPassManager &pm,
+                      const GpuPipelineOptions &options);
+
+/// Makes the pipeline known as `--tile-to-nvvm`.
+void registerGpuPipeline();
+
+} // namespace flashtile::gpu
+
+#endif // FLASHTILE_COMPILER_TARGET_NVPTX_GPUPIPELINE_H
