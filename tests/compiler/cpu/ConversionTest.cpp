@@ -144,7 +144,7 @@ TEST_P(Conversion, IntegersToFloatsRoundOnce) {
       if (from == ElementType::I64)
         for (int64_t i = 0; i < 200; ++i) // half-way, and just beside
           in.setInteger(i, (i % 2 ? -1 : 1) *
-                               ((int64_t(257 + 2 * (i / 8)) << (20 + i / 8)) +
+                               ((int64_t(257 + 2 * (i / 8)) << (28 + i / 8)) +
                                 i % 4 - 1));
       Memory s = runMap(program, to, {&in}, "s"),
              u = runMap(program, to, {&in}, "u");

@@ -224,3 +224,71 @@ TEST(Kernels, LargeTilesCompileInBoundedTime) {
             << n;
     }
 }
+
+TEST(Kernels, ALayerNormOfALongRowCompilesInBoundedTime) {
+  Program program(R"(
+tile.kernel @k(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>) grid() -> (1) {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %n = arith.constant 8192 : i64
+  %w = tile.make_block_ptr %x shape [%n] strides [%one] offsets [%zero] : !tile.ptr<f32> -> !tile.block_ptr<8192xf32>
+  %v = tile.make_block_ptr %y shape [%n] strides [%one] offsets [%zero] : !tile.ptr<f32> -> !tile.block_ptr<8192xf32>
+  %t = tile.load %w : !tile.block_ptr<8192xf32>
+  %count = arith.constant 8192.0 : f32
+  %epsilon = arith.constant 1.0e-5 : f32
+  %sum = tile.sum %t axis 0 : tensor<8192xf32> -> f32
+  %mean = arith.divf %sum, %count : f32
+  %means = tile.splat %mean : f32 -> tensor<8192xf32>
+  %d = arith.subf %t, %means : tensor<8192xf32>
+  %d2 = arith.mulf %d, %d : tensor<8192xf32>
+  %sum2 = tile.sum %d2 axis 0 : tensor<8192xf32> -> f32
+  %variance = arith.divf %sum2, %count : f32
+  %shifted = arith.addf %variance, %epsilon : f32
+  %scale = math.rsqrt %shifted : f32
+  %scales = tile.splat %scale : f32 -> tensor<8192xf32>
+  %r = arith.mulf %d, %scales : tensor<8192xf32>
+  tile.store %v, %r : !tile.block_ptr<8192xf32>
+  tile.return
+})");
+  ASSERT_TRUE(program);
+  EXPECT_LT(program.report().totalMilliseconds(), 10000);
+  // Halves of -1 and 3: mean 1, variance 4.
+  Memory x = make(ElementType::F32, 8192,
+                  [](int64_t i) { return i % 2 ? 3.0 : -1.0; });
+  Memory y(ElementType::F32, 8192);
+  program.run({x, y});
+  for (int64_t i = 0; i < 8192; ++i)
+    ASSERT_NEAR(y.get(i), (i % 2 ? 2 : -2) / std::sqrt(4 + 1e-5), 1e-6);
+}
+
+TEST(Kernels, SixtyFourDotsInARowCompileInBoundedTime) {
+  std::string text = R"(
+tile.kernel @k(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>) grid() -> (1) {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %n = arith.constant 16 : i64
+  %w = tile.make_block_ptr %x shape [%n, %n] strides [%n, %one] offsets [%zero, %zero] : !tile.ptr<f32> -> !tile.block_ptr<16x16xf32>
+  %v = tile.make_block_ptr %y shape [%n, %n] strides [%n, %one] offsets [%zero, %zero] : !tile.ptr<f32> -> !tile.block_ptr<16x16xf32>
+  %t = tile.load %w : !tile.block_ptr<16x16xf32>
+  %c = arith.constant dense<0.0> : tensor<16x16xf32>
+  %d0 = tile.dot %t, %t, %c : tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>
+)";
+  for (int i = 1; i < 64; ++i)
+    text +=
+        fill("  %d$next = tile.dot %t, %d$last, %c : tensor<16x16xf32>, "
+             "tensor<16x16xf32>, tensor<16x16xf32>\n",
+             {{"next", std::to_string(i)}, {"last", std::to_string(i - 1)}});
+  Program program(text + "  tile.store %v, %d63 : !tile.block_ptr<16x16xf32>\n"
+                         "  tile.return\n}\n");
+  ASSERT_TRUE(program);
+  RecordProperty("dots_us", int(1000 * program.report().totalMilliseconds()));
+  EXPECT_LT(program.report().totalMilliseconds(), 10000);
+  // A permutation of order 16, to the 65th power.
+  Memory x = make(ElementType::F32, 256, [](int64_t i) {
+    return int64_t(i % 16 == (i / 16 + 1) % 16);
+  });
+  Memory y(ElementType::F32, 256);
+  program.run({x, y});
+  for (int64_t i = 0; i < 256; ++i)
+    ASSERT_EQ(y.get(i), x.get(i)); // 65 = 1 modulo 16
+}
