@@ -19,11 +19,11 @@
 using namespace flashtile;
 using namespace flashtile::cuda;
 
-namespace {
-
-DevicePointer addressOf(const void *pointer) {
+static DevicePointer addressOf(const void *pointer) {
   return reinterpret_cast<uintptr_t>(pointer);
 }
+
+namespace {
 
 /// The blocks of all tensors by address, so that a use can be recorded given
 /// only the tensor.
@@ -61,9 +61,9 @@ public:
     const DevicePointer address = block->address();
     Block result;
     result.data = reinterpret_cast<void *>(address);
-    result.release = [this, block, address]() mutable {
+    result.release = [this, block, address] {
       blocks.remove(address);
-      block.reset();
+      block->reset();
     };
     blocks.add(block);
     return result;
@@ -114,13 +114,13 @@ private:
   Blocks blocks;
 };
 
+} // namespace
+
 /// Never destroyed: tensors with static lifetime use it at exit.
-CudaBackend &backend() {
+static CudaBackend &backend() {
   static CudaBackend &instance = *new CudaBackend;
   return instance;
 }
-
-} // namespace
 
 // The linker is told to look for this name (CMakeLists.txt), so that the
 // registration is part of every program that links TileCuda.

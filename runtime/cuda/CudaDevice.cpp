@@ -200,6 +200,9 @@ void CudaDevice::fail(const std::string &what, Result result,
                       const std::string &detail) {
   std::string text = what + " on device " + device().toString() + ": " +
                      driver.describe(result) + detail;
+  if (result == notInitialized)
+    text += "; a process that was forked after CUDA had started cannot use it: "
+            "fork first, or call exec";
   if (isSticky(result)) {
     if (!launchesAreSynchronous())
       text += "; the cause may be any earlier kernel on this device: set "
@@ -258,10 +261,8 @@ ContextGuard::ContextGuard(CudaDevice &device, Quiet) noexcept
 Result ContextGuard::enter() noexcept {
   const DriverApi &api = device.api();
   ContextHandle current = nullptr;
-  if (Result result = api.cuCtxGetCurrent(&current))
-    return result;
   // Mostly it is current already, and asking is cheaper than pushing.
-  if (current == device.context())
+  if (api.cuCtxGetCurrent(&current) == success && current == device.context())
     return success;
   if (Result result = api.cuCtxPushCurrent(device.context()))
     return result;

@@ -170,10 +170,10 @@ void CudaDevice::release(const cuda::DriverFunction<Parameters...> &function,
                          Arguments... arguments) noexcept {
   if (cuda::isExiting() || isLost())
     return;
+  // If the context cannot be entered, the call is still worth a try: most
+  // handles name their context.
   ContextGuard guard(*this, ContextGuard::Quiet());
-  // Without the context, the driver would look for the handle in another.
-  if (guard.result == cuda::success)
-    noteResult(function.name, function(arguments...));
+  noteResult(function.name, function(arguments...));
 }
 
 } // namespace flashtile

@@ -68,15 +68,15 @@ struct LinkState {
   LinkHandle handle = nullptr;
 };
 
+} // namespace
+
 /// A buffer of the driver's as text, without what surrounds it.
-std::string textOf(const std::vector<char> &log) {
+static std::string textOf(const std::vector<char> &log) {
   std::string text(log.data(), strnlen(log.data(), log.size()));
   const size_t end = text.find_last_not_of(" \t\r\n");
   text.resize(end == text.npos ? 0 : end + 1);
   return text;
 }
-
-} // namespace
 
 static void checkOptions(const PtxOptions &options) {
   if (options.optimizationLevel < 0 || options.optimizationLevel > 4)

@@ -76,8 +76,13 @@ static uintptr_t numberOf(StreamHandle handle) {
   return reinterpret_cast<uintptr_t>(handle);
 }
 
-static const StreamHandle legacyHandle = nullptr;
-static const StreamHandle perThreadHandle = reinterpret_cast<StreamHandle>(2);
+/// The values that the driver gives to its default streams.
+static constexpr uintptr_t legacyNumber = 0, legacyAlias = 1,
+                           perThreadNumber = 2;
+
+static StreamHandle handleOf(uintptr_t number) {
+  return reinterpret_cast<StreamHandle>(number);
+}
 
 struct CudaStream::Impl {
   Impl(CudaDevice &device, StreamHandle handle, bool isOwned)
@@ -104,9 +109,9 @@ CudaStream CudaStream::wrap(CudaDevice &device, StreamHandle handle) {
   // Addresses start far above; a smaller number is an id that was mistaken.
   constexpr uintptr_t firstAddress = 4096;
   const uintptr_t number = numberOf(handle);
-  if (number <= 1)
+  if (number == legacyNumber || number == legacyAlias)
     return legacy(device);
-  if (handle == perThreadHandle)
+  if (number == perThreadNumber)
     return perThread(device);
   if (number < firstAddress)
     throw Error(ErrorCode::InvalidArgument,
@@ -124,11 +129,13 @@ CudaStream CudaStream::wrap(CudaDevice &device, StreamHandle handle) {
 }
 
 CudaStream CudaStream::legacy(CudaDevice &device) {
-  return CudaStream(std::make_shared<Impl>(device, legacyHandle, false));
+  return CudaStream(
+      std::make_shared<Impl>(device, handleOf(legacyNumber), false));
 }
 
 CudaStream CudaStream::perThread(CudaDevice &device) {
-  return CudaStream(std::make_shared<Impl>(device, perThreadHandle, false));
+  return CudaStream(
+      std::make_shared<Impl>(device, handleOf(perThreadNumber), false));
 }
 
 CudaDevice &CudaStream::device() const { return impl->device; }
@@ -136,9 +143,9 @@ StreamHandle CudaStream::handle() const { return impl->handle; }
 
 std::string CudaStream::describe() const {
   const std::string owner = " of " + device().device().toString();
-  if (handle() == legacyHandle)
+  if (numberOf(handle()) == legacyNumber)
     return "legacy default stream" + owner;
-  if (handle() == perThreadHandle)
+  if (numberOf(handle()) == perThreadNumber)
     return "per-thread default stream" + owner;
   char number[32];
   std::snprintf(number, sizeof number, "0x%llx",

@@ -13,7 +13,6 @@
 #include <atomic>
 #include <cstdlib>
 #include <optional>
-#include <vector>
 
 #include <dlfcn.h>
 
@@ -46,8 +45,7 @@ std::string cuda::versionText(int driverVersion) {
          std::to_string(driverVersion % 1000 / 10);
 }
 
-/// Opens the first library that can be; an explicit path is the only one then.
-static Library openLibrary(const std::string &libcuda) {
+std::vector<std::string> DriverApi::searchPaths(const std::string &libcuda) {
   std::vector<std::string> paths = {
       "libcuda.so.1",
       "libcuda.so",
@@ -59,19 +57,22 @@ static Library openLibrary(const std::string &libcuda) {
       "/usr/local/cuda/compat/libcuda.so.1",
   };
   if (!libcuda.empty())
-    paths = {libcuda};
+    paths.insert(paths.begin(), libcuda);
+  return paths;
+}
+
+static Library openLibrary(const std::vector<std::string> &paths) {
   std::string tried;
   for (const std::string &path : paths) {
     if (void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL))
       return {handle, path};
     const char *reason = dlerror();
-    tried += (tried.empty() ? "" : "; ") + ("tried " + path) + ": " +
-             (reason ? reason : "unknown reason");
+    tried += (tried.empty() ? "" : "; ") + path + " (" +
+             (reason ? reason : "unknown reason") + ")";
   }
-  if (!libcuda.empty())
-    tried += " (FLASHTILE_LIBCUDA names it)";
   throw Error(ErrorCode::Unsupported,
-              "no CUDA driver found: " + tried + remedy);
+              "no CUDA driver found: tried " + tried +
+                  "; FLASHTILE_LIBCUDA may name another" + remedy);
 }
 
 template <typename... Parameters>
@@ -139,8 +140,8 @@ static void initialize(const DriverApi &api) {
                   api.describe(result) + hint + remedy);
 }
 
-DriverApi DriverApi::load(const std::string &libcuda) {
-  const Library library = openLibrary(libcuda);
+DriverApi DriverApi::load(const std::vector<std::string> &paths) {
+  const Library library = openLibrary(paths);
   DriverApi api;
   api.libraryPath = library.path;
   api.driverVersion = queryVersion(library.handle);
@@ -158,7 +159,7 @@ const DriverApi &DriverApi::get() {
   static const Outcome *const outcome = [] {
     auto *result = new Outcome;
     try {
-      result->api = load(EnvOptions::read().libcuda);
+      result->api = load(searchPaths(EnvOptions::read().libcuda));
       // Runs before what the driver itself registered in cuInit.
       std::atexit([] { exiting = true; });
     } catch (const Error &error) {
@@ -167,7 +168,7 @@ const DriverApi &DriverApi::get() {
     return result;
   }();
   if (outcome->error)
-    throw *outcome->error;
+    throw Error(*outcome->error);
   return *outcome->api;
 }
 

@@ -15,6 +15,7 @@
 #include "runtime/cuda/DriverTypes.h"
 
 #include <string>
+#include <vector>
 
 namespace flashtile::cuda {
 
@@ -43,9 +44,12 @@ struct DriverApi {
   /// stays: later calls throw the same error at once.
   static const DriverApi &get();
 
-  /// Loads and initialises a driver apart from get(): `libcuda` if it is not
-  /// empty, otherwise the first that the search finds.
-  static DriverApi load(const std::string &libcuda);
+  /// Where get() looks, in order: `libcuda`, which is FLASHTILE_LIBCUDA, unless
+  /// it is empty, and the usual places.
+  static std::vector<std::string> searchPaths(const std::string &libcuda);
+  /// Loads and initialises, apart from get(), the first library of `paths` that
+  /// can be opened.
+  static DriverApi load(const std::vector<std::string> &paths);
 
   /// "CUDA_ERROR_NO_DEVICE (no CUDA-capable device is detected)".
   std::string describe(Result result) const;

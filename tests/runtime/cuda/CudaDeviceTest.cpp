@@ -67,6 +67,9 @@ TEST_F(CudaDeviceTest, AnErrorRestoresWhatWasCurrentToo) {
                "(says the fake driver)",
                CudaDevice::get(1).synchronize());
   EXPECT_EQ(driver.contextDepth(), 0);
+  driver.failOnce["cuCtxSynchronize"] = notInitialized;
+  EXPECT_ERROR(Device, "forked after CUDA had started",
+               CudaDevice::get(1).synchronize());
   driver.failOnce["cuCtxPushCurrent"] = invalidContext;
   EXPECT_ERROR(Device, "making the context current on device cuda:1",
                CudaDevice::get(1).synchronize());

@@ -39,7 +39,18 @@ struct Function {
 };
 
 std::array<int, deviceCount> contexts; // their addresses are the handles
-thread_local std::vector<ContextHandle> contextStack;
+/// Without a destructor: objects of static lifetime call after those of the
+/// thread have run.
+struct ContextStack {
+  std::array<ContextHandle, 32> handles;
+  size_t depth;
+
+  bool empty() const { return depth == 0; }
+  ContextHandle back() const { return handles[depth - 1]; }
+  void push_back(ContextHandle handle) { handles.at(depth++) = handle; }
+  void pop_back() { --depth; }
+};
+thread_local ContextStack contextStack{};
 std::map<StreamHandle, std::unique_ptr<Stream>> streams;
 std::map<DevicePointer, size_t> blocks;
 std::vector<std::unique_ptr<Function>> functions;
@@ -88,16 +99,33 @@ Result enter(const char *name, StreamHandle stream = nullptr,
   return success;
 }
 
+/// What is alive stays reachable, as in a driver: it is no leak of the process
+/// that a lost device gives nothing back.
+std::set<void *> &liveObjects() {
+  static std::set<void *> &objects = *new std::set<void *>;
+  return objects;
+}
+template <typename Handle>
+Handle track(const char *kind, void *object) {
+  ++driver().alive[kind];
+  liveObjects().insert(object);
+  return reinterpret_cast<Handle>(object);
+}
+template <typename Handle>
+void *untrack(const char *kind, Handle handle) {
+  --driver().alive[kind];
+  liveObjects().erase(handle);
+  return handle;
+}
+
 /// Handles are addresses of memory that nothing else is at.
 template <typename Handle>
 Handle makeHandle(const char *kind) {
-  ++driver().alive[kind];
-  return reinterpret_cast<Handle>(std::malloc(16));
+  return track<Handle>(kind, std::malloc(16));
 }
 template <typename Handle>
 void dropHandle(const char *kind, Handle handle) {
-  --driver().alive[kind];
-  std::free(handle);
+  std::free(untrack(kind, handle));
 }
 
 Stream *find(StreamHandle handle) {
@@ -183,7 +211,7 @@ int FakeDriver::totalAlive() const {
 }
 
 int FakeDriver::contextDepth() const {
-  return static_cast<int>(contextStack.size());
+  return static_cast<int>(contextStack.depth);
 }
 
 int FakeDriver::currentDevice() const {
@@ -383,11 +411,10 @@ static Result allocate(DevicePointer *pointer, size_t bytes) {
     return invalidValue;
   if (bytes > driver().memoryLimit - driver().allocatedBytes)
     return outOfMemory;
-  *pointer = reinterpret_cast<DevicePointer>(
-      std::aligned_alloc(256, (bytes + 255) / 256 * 256));
+  *pointer = track<DevicePointer>(
+      "memory", std::aligned_alloc(256, (bytes + 255) / 256 * 256));
   blocks[*pointer] = bytes;
   driver().allocatedBytes += bytes;
-  ++driver().alive["memory"];
   return success;
 }
 static void freeBlock(DevicePointer pointer) {
@@ -437,8 +464,7 @@ static Result cuMemGetInfo(size_t *free, size_t *total) {
 }
 static Result cuMemHostAlloc(void **pointer, size_t bytes, unsigned) {
   ENTER();
-  *pointer = std::malloc(bytes);
-  ++driver().alive["pinned"];
+  *pointer = track<void *>("pinned", std::malloc(bytes));
   return success;
 }
 static Result cuMemFreeHost(void *pointer) {
@@ -515,9 +541,7 @@ static Result cuStreamEndCapture(StreamHandle handle, GraphHandle *graph) {
     stream->recorded.clear();
     return failure;
   }
-  ++driver().alive["graph"];
-  *graph =
-      reinterpret_cast<GraphHandle>(new Graph{std::move(stream->recorded)});
+  *graph = track<GraphHandle>("graph", new Graph{std::move(stream->recorded)});
   stream->recorded.clear();
   return success;
 }
@@ -531,9 +555,8 @@ static Result cuGraphInstantiateWithFlags(GraphExecHandle *exec,
                                           GraphHandle graph,
                                           unsigned long long) {
   ENTER();
-  ++driver().alive["graphExec"];
-  *exec = reinterpret_cast<GraphExecHandle>(
-      new Graph(*reinterpret_cast<Graph *>(graph)));
+  *exec = track<GraphExecHandle>("graphExec",
+                                 new Graph(*reinterpret_cast<Graph *>(graph)));
   return success;
 }
 static Result cuGraphLaunch(GraphExecHandle exec, StreamHandle stream) {
@@ -545,15 +568,13 @@ static Result cuGraphLaunch(GraphExecHandle exec, StreamHandle stream) {
 static Result cuGraphDestroy(GraphHandle graph) {
   const Lock lock(driver().mutex);
   const Result failure = enter(__func__);
-  --driver().alive["graph"];
-  delete reinterpret_cast<Graph *>(graph);
+  delete static_cast<Graph *>(untrack("graph", graph));
   return failure;
 }
 static Result cuGraphExecDestroy(GraphExecHandle exec) {
   const Lock lock(driver().mutex);
   const Result failure = enter(__func__);
-  --driver().alive["graphExec"];
-  delete reinterpret_cast<Graph *>(exec);
+  delete static_cast<Graph *>(untrack("graphExec", exec));
   return failure;
 }
 
@@ -577,8 +598,7 @@ static Result cuLinkCreate(unsigned count, JitOption *options, void **values,
     if (options[i] == jitErrorLogBuffer)
       link->errorLog = static_cast<char *>(values[i]);
   }
-  ++driver().alive["link"];
-  *handle = reinterpret_cast<LinkHandle>(link);
+  *handle = track<LinkHandle>("link", link);
   return success;
 }
 static Result writeLogs(Link &link, Result result) {
@@ -614,8 +634,7 @@ static Result cuLinkComplete(LinkHandle handle, void **cubin, size_t *size) {
 static Result cuLinkDestroy(LinkHandle handle) {
   const Lock lock(driver().mutex);
   const Result failure = enter(__func__);
-  --driver().alive["link"];
-  delete reinterpret_cast<Link *>(handle);
+  delete static_cast<Link *>(untrack("link", handle));
   return failure;
 }
 static Result cuModuleLoadDataEx(ModuleHandle *module, const void *, unsigned,
