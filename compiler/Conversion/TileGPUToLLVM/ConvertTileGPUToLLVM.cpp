@@ -27,7 +27,8 @@ using namespace flashtile::tile;
 
 namespace {
 struct ConvertTileGPUToLLVM
-    : public flashtile::gpu::impl::ConvertTileGPUToLLVMPassBase<ConvertTileGPUToLLVM> {
+    : public flashtile::gpu::impl::ConvertTileGPUToLLVMPassBase<
+          ConvertTileGPUToLLVM> {
   using ConvertTileGPUToLLVMPassBase::ConvertTileGPUToLLVMPassBase;
 
   void runOnOperation() override {
@@ -52,9 +53,10 @@ LLVM::GlobalOp ConvertTileGPUToLLVM::sharedMemory(OpBuilder &builder,
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(getOperation().getBody());
   auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), 0);
-  return LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/false,
-                                LLVM::Linkage::External, kName, Attribute(),
-                                /*alignment=*/1024, static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared));
+  return LLVM::GlobalOp::create(
+      builder, loc, type, /*isConstant=*/false, LLVM::Linkage::External, kName,
+      Attribute(),
+      /*alignment=*/1024, static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared));
 }
 
 LogicalResult ConvertTileGPUToLLVM::convert(KernelOp kernel) {
@@ -65,7 +67,8 @@ LogicalResult ConvertTileGPUToLLVM::convert(KernelOp kernel) {
                             "before convert-tilegpu-to-llvm");
   MLIRContext *context = &getContext();
   ImplicitLocOpBuilder b(kernel.getLoc(), kernel);
-  auto global = LLVM::LLVMPointerType::get(context, static_cast<unsigned>(NVVM::NVVMMemorySpace::Global));
+  auto global = LLVM::LLVMPointerType::get(
+      context, static_cast<unsigned>(NVVM::NVVMMemorySpace::Global));
   SmallVector<Type> types;
   for (Type type : kernel.getArgumentTypes())
     types.push_back(isa<PtrType>(type) ? Type(global) : type);
@@ -75,9 +78,9 @@ LogicalResult ConvertTileGPUToLLVM::convert(KernelOp kernel) {
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types));
   function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
                     b.getUnitAttr());
-  function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
-                    b.getDenseI32ArrayAttr(
-                        {int32_t(warps.getInt() * lanesPerWarp), 1, 1}));
+  function->setAttr(
+      NVVM::NVVMDialect::getMaxntidAttrName(),
+      b.getDenseI32ArrayAttr({int32_t(warps.getInt() * lanesPerWarp), 1, 1}));
   Block *entry = function.addEntryBlock(b);
   b.setInsertionPointToStart(entry);
   SmallVector<Value> arguments;
@@ -91,8 +94,8 @@ LogicalResult ConvertTileGPUToLLVM::convert(KernelOp kernel) {
       b, b.getI32Type(),
       LLVM::AddressOfOp::create(b, sharedMemory(b, kernel.getLoc())));
   GpuEmitter emitter(kernel, b);
-  if (failed(emitter.emit(arguments, entry->getArguments().take_back(3),
-                          shared)))
+  if (failed(
+          emitter.emit(arguments, entry->getArguments().take_back(3), shared)))
     return failure();
   b.setInsertionPointToEnd(entry);
   LLVM::ReturnOp::create(b, ValueRange());

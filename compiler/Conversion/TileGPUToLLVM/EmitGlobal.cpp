@@ -4,7 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Elements beyond a mask or a tensor are predicated off: the instruction does
-// not touch memory. Every element is an access of its own so far.
+// not touch memory. Neighbouring elements of a window move as vectors of up to
+// 16 bytes where the tensor allows it, which is decided at run time, once for
+// each access and alike in all threads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,20 +29,6 @@ static int64_t bytesOf(Type element) {
   return (element.getIntOrFloatBitWidth() + 7) / 8;
 }
 
-/// PTX name and asm constraint of an integer of this size.
-static std::pair<StringRef, StringRef> ptxType(int64_t bytes) {
-  switch (bytes) {
-  case 1:
-    return {"b8", "h"};
-  case 2:
-    return {"b16", "h"};
-  case 4:
-    return {"b32", "r"};
-  default:
-    return {"b64", "l"};
-  }
-}
-
 static LLVM::InlineAsmOp emitAsm(ImplicitLocOpBuilder &b, TypeRange results,
                                  StringRef text, StringRef constraints,
                                  ValueRange operands) {
@@ -50,83 +38,222 @@ static LLVM::InlineAsmOp emitAsm(ImplicitLocOpBuilder &b, TypeRange results,
       /*asm_dialect=*/nullptr, /*operand_attrs=*/nullptr);
 }
 
-/// Register class of asm operands: 8-bit values travel in 16 bits.
-static Type carrier(ImplicitLocOpBuilder &b, int64_t bytes) {
-  return b.getIntegerType(std::max<int64_t>(16, bytes * 8));
+//===----------------------------------------------------------------------===//
+// One access
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// How PTX moves this many bytes: words of a type, in asm operands of a class.
+struct AccessType {
+  StringRef name;       ///< "b32"
+  StringRef constraint; ///< "r"
+  int64_t wordBytes;    ///< bytes of memory of one word
+  int64_t words;
+};
+} // namespace
+
+static AccessType accessType(int64_t bytes) {
+  switch (bytes) {
+  case 1:
+    return {"b8", "h", 1, 1};
+  case 2:
+    return {"b16", "h", 2, 1};
+  case 4:
+    return {"b32", "r", 4, 1};
+  case 8:
+    return {"b64", "l", 8, 1};
+  default:
+    return {"b32", "r", 4, bytes / 4};
+  }
 }
 
-/// A register value as the integer that asm carries, and back.
-static Value toCarrier(ImplicitLocOpBuilder &b, Value value) {
-  Type type = value.getType();
+/// The integer that asm carries a word in; bytes travel in 16 bits.
+static Type carrierType(ImplicitLocOpBuilder &b, const AccessType &access) {
+  return b.getIntegerType(std::max<int64_t>(16, access.wordBytes * 8));
+}
+
+/// Packs elements of a register type into the words of an access.
+static SmallVector<Value> toWords(ImplicitLocOpBuilder &b, ValueRange elements,
+                                  const AccessType &access) {
+  Type type = elements.front().getType();
   unsigned bits = type.getIntOrFloatBitWidth();
-  if (isa<FloatType>(type))
-    value = arith::BitcastOp::create(b, b.getIntegerType(bits), value);
-  if (bits < 16)
-    value = arith::ExtUIOp::create(b, b.getI16Type(), value);
-  return value;
+  Type carrier = carrierType(b, access);
+  int64_t perWord = elements.size() / access.words;
+  SmallVector<Value> words;
+  for (int64_t word = 0; word < access.words; ++word) {
+    if (perWord == 1) {
+      Value value = elements[word];
+      if (isa<FloatType>(type))
+        value = arith::BitcastOp::create(b, b.getIntegerType(bits), value);
+      if (value.getType() != carrier)
+        value = arith::ExtUIOp::create(b, carrier, value);
+      words.push_back(value);
+      continue;
+    }
+    Value vector = LLVM::PoisonOp::create(b, VectorType::get({perWord}, type));
+    for (int64_t lane = 0; lane < perWord; ++lane)
+      vector = LLVM::InsertElementOp::create(
+          b, vector, elements[word * perWord + lane],
+          arith::ConstantOp::create(b, b.getI32IntegerAttr(lane)));
+    words.push_back(LLVM::BitcastOp::create(b, carrier, vector));
+  }
+  return words;
 }
 
-static Value fromCarrier(ImplicitLocOpBuilder &b, Value bits, Type type) {
-  unsigned width = type.getIntOrFloatBitWidth();
-  if (width < 16)
-    bits = arith::TruncIOp::create(b, b.getIntegerType(width), bits);
-  if (isa<FloatType>(type))
-    return arith::BitcastOp::create(b, type, bits);
-  return bits;
+/// The inverse of toWords.
+static Registers fromWords(ImplicitLocOpBuilder &b, ArrayRef<Value> words,
+                           Type type, int64_t count) {
+  unsigned bits = type.getIntOrFloatBitWidth();
+  int64_t perWord = count / words.size();
+  Registers elements;
+  for (Value word : words) {
+    if (perWord == 1) {
+      Value value = word;
+      if (value.getType().getIntOrFloatBitWidth() != bits)
+        value = arith::TruncIOp::create(b, b.getIntegerType(bits), value);
+      if (isa<FloatType>(type))
+        value = arith::BitcastOp::create(b, type, value);
+      elements.push_back(value);
+      continue;
+    }
+    Value vector =
+        LLVM::BitcastOp::create(b, VectorType::get({perWord}, type), word);
+    for (int64_t lane = 0; lane < perWord; ++lane)
+      elements.push_back(LLVM::ExtractElementOp::create(
+          b, vector, arith::ConstantOp::create(b, b.getI32IntegerAttr(lane))));
+  }
+  return elements;
 }
 
-Value GpuEmitter::loadElement(Value address, Value mask, Value other,
-                              Type element) {
+/// "$2, $3" from operand number `first`.
+static std::string operandList(int64_t first, int64_t count) {
+  std::string list;
+  for (int64_t index = 0; index < count; ++index)
+    list += (index ? ", $" : "$") + std::to_string(first + index);
+  return count == 1 ? list : "{" + list + "}";
+}
+
+static std::string vectorSuffix(int64_t words) {
+  return words == 1 ? "" : ".v" + std::to_string(words);
+}
+
+Registers GpuEmitter::loadElements(Value address, Value mask, ValueRange others,
+                                   Type element) {
   Type type = registerType(element);
-  int64_t bytes = bytesOf(type);
-  auto [name, constraint] = ptxType(bytes);
-  Value initial = toCarrier(b, other);
-  Value predicate = arith::ExtUIOp::create(b, b.getI32Type(), mask);
+  int64_t count = others.size();
+  AccessType access = accessType(bytesOf(type) * count);
+  int64_t words = access.words;
+  SmallVector<Value> operands = {
+      address, arith::ExtUIOp::create(b, b.getI32Type(), mask)};
+  llvm::append_range(operands, toWords(b, others, access));
+  std::string constraints;
+  for (int64_t word = 0; word < words; ++word)
+    constraints += ("=" + access.constraint + ",").str();
+  constraints += "l,r";
+  for (int64_t word = 0; word < words; ++word)
+    constraints += "," + std::to_string(word);
   std::string text =
-      ("{ .reg .pred p; setp.ne.b32 p, $2, 0; @p ld.global." + name +
-       " $0, [$1]; }")
-          .str();
-  std::string constraints =
-      ("=" + constraint + ",l,r,0,~{memory}").str();
-  Value bits = emitAsm(b, carrier(b, bytes), text, constraints,
-                       {address, predicate, initial})
-                   .getResult(0);
-  return fromCarrier(b, bits, type);
+      "{ .reg .pred p; setp.ne.b32 p, $" + std::to_string(words + 1) +
+      ", 0; @p ld.global" + vectorSuffix(words) + "." + access.name.str() +
+      " " + operandList(0, words) + ", [$" + std::to_string(words) + "]; }";
+  Type carrier = carrierType(b, access);
+  Type result = words == 1
+                    ? carrier
+                    : Type(LLVM::LLVMStructType::getLiteral(
+                          b.getContext(), SmallVector<Type>(words, carrier)));
+  Value loaded = emitAsm(b, result, text, constraints + ",~{memory}", operands)
+                     .getResult(0);
+  SmallVector<Value> parts;
+  for (int64_t word = 0; word < words; ++word)
+    parts.push_back(words == 1
+                        ? loaded
+                        : Value(LLVM::ExtractValueOp::create(b, loaded, word)));
+  return fromWords(b, parts, type, count);
 }
 
-void GpuEmitter::storeElement(Value address, Value mask, Value value,
-                              Type element) {
-  auto [name, constraint] = ptxType(bytesOf(registerType(element)));
-  Value predicate = arith::ExtUIOp::create(b, b.getI32Type(), mask);
-  std::string text = ("{ .reg .pred p; setp.ne.b32 p, $1, 0; @p st.global." +
-                      name + " [$0], $2; }")
-                         .str();
-  std::string constraints = ("l,r," + constraint + ",~{memory}").str();
-  emitAsm(b, TypeRange(), text, constraints,
-          {address, predicate, toCarrier(b, value)});
+void GpuEmitter::storeElements(Value address, Value mask, ValueRange values,
+                               Type element) {
+  int64_t count = values.size();
+  AccessType access = accessType(bytesOf(registerType(element)) * count);
+  SmallVector<Value> operands = {
+      address, arith::ExtUIOp::create(b, b.getI32Type(), mask)};
+  llvm::append_range(operands, toWords(b, values, access));
+  std::string constraints = "l,r";
+  for (int64_t word = 0; word < access.words; ++word)
+    constraints += ("," + access.constraint).str();
+  std::string text = "{ .reg .pred p; setp.ne.b32 p, $1, 0; @p st.global" +
+                     vectorSuffix(access.words) + "." + access.name.str() +
+                     " [$0], " + operandList(2, access.words) + "; }";
+  emitAsm(b, TypeRange(), text, constraints + ",~{memory}", operands);
 }
 
 //===----------------------------------------------------------------------===//
 // Windows
 //===----------------------------------------------------------------------===//
 
-/// Byte address of each register's element.
-Registers GpuEmitter::windowAddresses(const GpuWindow &window,
-                                      const DistributedLayout &layout,
-                                      Type element) {
-  Registers addresses;
-  for (int64_t index = 0; index < layout.registersPerThread(); ++index) {
-    Value sum;
-    for (unsigned dim = 0; dim < layout.rank(); ++dim) {
-      Value position = arith::AddIOp::create(
-          b, window.offsets[dim], toI64(coordinate(layout, index, dim)));
-      Value scaled = arith::MulIOp::create(b, position, window.strides[dim]);
-      sum = sum ? Value(arith::AddIOp::create(b, sum, scaled)) : scaled;
-    }
-    Value bytes = arith::MulIOp::create(b, sum, i64(bytesOf(element)));
-    addresses.push_back(arith::AddIOp::create(b, window.base, bytes));
+/// Byte address of a register's element.
+Value GpuEmitter::windowAddress(const GpuWindow &window,
+                                const DistributedLayout &layout, int64_t index,
+                                Type element) {
+  Value sum;
+  for (unsigned dim = 0; dim < layout.rank(); ++dim) {
+    Value position = arith::AddIOp::create(
+        b, window.offsets[dim], toI64(coordinate(layout, index, dim)));
+    Value scaled = arith::MulIOp::create(b, position, window.strides[dim]);
+    sum = sum ? Value(arith::AddIOp::create(b, sum, scaled)) : scaled;
   }
-  return addresses;
+  Value bytes = arith::MulIOp::create(b, sum, i64(bytesOf(element)));
+  return arith::AddIOp::create(b, window.base, bytes);
+}
+
+/// Whether the first register digit runs along memory, and what has to hold at
+/// run time for whole vectors to be aligned and in or out of bounds together.
+std::optional<GpuEmitter::VectorPlan>
+GpuEmitter::planVectors(const GpuWindow &window,
+                        const DistributedLayout &layout, Type element) {
+  constexpr int64_t kMaxBytes = 16;
+  if (layout.registers().empty())
+    return std::nullopt;
+  const Digit &first = layout.registers().front();
+  std::optional<unsigned> along;
+  for (unsigned dim = 0; dim < layout.rank(); ++dim) {
+    if (first.step[dim] == 1 && !along)
+      along = dim;
+    else if (first.step[dim] != 0)
+      return std::nullopt;
+  }
+  int64_t bytes = bytesOf(element);
+  if (!along || layout.isPaddedAlong(*along))
+    return std::nullopt;
+  int64_t width = kMaxBytes / bytes;
+  while (width > 1 && first.extent % width != 0)
+    width /= 2;
+  // Accesses are of 4, 8 or 16 bytes; 8 travel as one 64-bit word only for
+  // 64-bit elements.
+  if (width == 1 || width * bytes < 4 || (width * bytes == 8 && bytes < 8))
+    return std::nullopt;
+
+  auto divides = [&](Value value, int64_t by) -> Value {
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                 arith::AndIOp::create(b, value, i64(by - 1)),
+                                 i64(0));
+  };
+  Value usable = divides(window.base, width * bytes);
+  auto conjoin = [&](Value condition) {
+    usable = arith::AndIOp::create(b, usable, condition);
+  };
+  for (unsigned dim = 0; dim < layout.rank(); ++dim) {
+    if (dim != *along) {
+      conjoin(divides(window.strides[dim], width));
+      continue;
+    }
+    conjoin(divides(window.shape[dim], width));
+    conjoin(divides(window.offsets[dim], width));
+    if (!matchPattern(window.strides[dim], m_One()))
+      conjoin(arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                    window.strides[dim], i64(1)));
+  }
+  return VectorPlan{*along, width, usable};
 }
 
 Value GpuEmitter::windowMask(const GpuWindow &window,
@@ -148,8 +275,30 @@ Value GpuEmitter::windowMask(const GpuWindow &window,
     conjoin(arith::CmpIOp::create(b, arith::CmpIPredicate::ult, position,
                                   window.shape[dim]));
   }
-  return all ? all
-             : Value(arith::ConstantOp::create(b, b.getBoolAttr(true)));
+  return all ? all : Value(arith::ConstantOp::create(b, b.getBoolAttr(true)));
+}
+
+Registers GpuEmitter::loadWindow(const GpuWindow &window, tilegpu::LoadOp op,
+                                 const DistributedLayout &layout,
+                                 int64_t width) {
+  auto type = cast<RankedTensorType>(op.getType());
+  Type element = type.getElementType(), inRegister = registerType(element);
+  Attribute padding = b.getZeroAttr(inRegister);
+  if (op.getPadding() != Padding::Zero)
+    padding = b.getFloatAttr(inRegister,
+                             op.getPadding() == Padding::NaN
+                                 ? std::numeric_limits<double>::quiet_NaN()
+                                 : -std::numeric_limits<double>::infinity());
+  SmallVector<Value> others(
+      width, arith::ConstantOp::create(b, cast<TypedAttr>(padding)));
+  Registers values;
+  for (int64_t index = 0; index < layout.registersPerThread(); index += width)
+    llvm::append_range(
+        values, loadElements(windowAddress(window, layout, index, element),
+                             windowMask(window, layout, index, op.getInBounds(),
+                                        type.getShape()),
+                             others, element));
+  return values;
 }
 
 LogicalResult GpuEmitter::emitLoad(tilegpu::LoadOp op) {
@@ -161,35 +310,54 @@ LogicalResult GpuEmitter::emitLoad(tilegpu::LoadOp op) {
   DistributedLayout layout = layoutOf(type);
   Type element = type.getElementType(), inRegister = registerType(element);
   int64_t count = layout.registersPerThread();
-  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(inRegister));
-  Registers values;
   if (!isa<BlockPtrType>(op.getPointer().getType())) {
+    Value zero = arith::ConstantOp::create(b, b.getZeroAttr(inRegister));
     Value always = arith::ConstantOp::create(b, b.getBoolAttr(true));
-    for (int64_t index = 0; index < count; ++index)
-      values.push_back(loadElement(
-          tiles.at(op.getPointer())[index],
-          op.getMask() ? tiles.at(op.getMask())[index] : always,
-          op.getOther() ? tiles.at(op.getOther())[index] : zero, element));
+    Registers values;
+    for (int64_t index = 0; index < count; ++index) {
+      Value other = op.getOther() ? tiles.at(op.getOther())[index] : zero;
+      llvm::append_range(
+          values,
+          loadElements(tiles.at(op.getPointer())[index],
+                       op.getMask() ? tiles.at(op.getMask())[index] : always,
+                       other, element));
+    }
     tiles[op.getResult()] = values;
     return success();
   }
   const GpuWindow window = windows.at(op.getPointer());
-  Value padding = zero;
-  if (op.getPadding() != Padding::Zero)
-    padding = arith::ConstantOp::create(
-        b, b.getFloatAttr(inRegister,
-                          op.getPadding() == Padding::NaN
-                              ? std::numeric_limits<double>::quiet_NaN()
-                              : -std::numeric_limits<double>::infinity()));
-  Registers addresses = windowAddresses(window, layout, element);
-  for (int64_t index = 0; index < count; ++index)
-    values.push_back(
-        loadElement(addresses[index],
-                    windowMask(window, layout, index, op.getInBounds(),
-                               type.getShape()),
-                    padding, element));
-  tiles[op.getResult()] = values;
+  std::optional<VectorPlan> vectors = planVectors(window, layout, element);
+  if (!vectors) {
+    tiles[op.getResult()] = loadWindow(window, op, layout, 1);
+    return success();
+  }
+  auto branch = scf::IfOp::create(b, SmallVector<Type>(count, inRegister),
+                                  vectors->usable, /*withElseRegion=*/true);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    scf::YieldOp::create(b, loadWindow(window, op, layout, vectors->width));
+    b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(b, loadWindow(window, op, layout, 1));
+  }
+  tiles[op.getResult()] =
+      Registers(branch.getResults().begin(), branch.getResults().end());
   return success();
+}
+
+void GpuEmitter::storeWindow(const GpuWindow &window, tilegpu::StoreOp op,
+                             const DistributedLayout &layout, Value owner,
+                             int64_t width) {
+  auto type = cast<RankedTensorType>(op.getValue().getType());
+  Type element = type.getElementType();
+  const Registers values = tiles.at(op.getValue());
+  for (int64_t index = 0; index < layout.registersPerThread(); index += width) {
+    Value inside =
+        windowMask(window, layout, index, op.getInBounds(), type.getShape());
+    storeElements(windowAddress(window, layout, index, element),
+                  arith::AndIOp::create(b, owner, inside),
+                  ArrayRef<Value>(values).slice(index, width), element);
+  }
 }
 
 LogicalResult GpuEmitter::emitStore(tilegpu::StoreOp op) {
@@ -206,22 +374,28 @@ LogicalResult GpuEmitter::emitStore(tilegpu::StoreOp op) {
           digitOf(index, digit.stride, digit.extent), i32(0));
       owner = arith::AndIOp::create(b, owner, first);
     }
-  bool block = isa<BlockPtrType>(op.getPointer().getType());
-  Registers addresses =
-      block ? windowAddresses(windows.at(op.getPointer()), layout, element)
-            : tiles.at(op.getPointer());
-  const Registers values = tiles.at(op.getValue());
-  for (int64_t index = 0; index < layout.registersPerThread(); ++index) {
-    Value mask = owner;
-    if (block)
-      mask = arith::AndIOp::create(
-          b, mask,
-          windowMask(windows.at(op.getPointer()), layout, index,
-                     op.getInBounds(), type.getShape()));
-    else if (op.getMask())
-      mask = arith::AndIOp::create(b, mask, tiles.at(op.getMask())[index]);
-    storeElement(addresses[index], mask, values[index], element);
+  if (!isa<BlockPtrType>(op.getPointer().getType())) {
+    for (int64_t index = 0; index < layout.registersPerThread(); ++index) {
+      Value mask = owner;
+      if (op.getMask())
+        mask = arith::AndIOp::create(b, mask, tiles.at(op.getMask())[index]);
+      Value value = tiles.at(op.getValue())[index];
+      storeElements(tiles.at(op.getPointer())[index], mask, value, element);
+    }
+    return success();
   }
+  const GpuWindow window = windows.at(op.getPointer());
+  std::optional<VectorPlan> vectors = planVectors(window, layout, element);
+  if (!vectors) {
+    storeWindow(window, op, layout, owner, 1);
+    return success();
+  }
+  auto branch = scf::IfOp::create(b, vectors->usable, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(branch.thenYield());
+  storeWindow(window, op, layout, owner, vectors->width);
+  b.setInsertionPoint(branch.elseYield());
+  storeWindow(window, op, layout, owner, 1);
   return success();
 }
 
@@ -238,9 +412,10 @@ LogicalResult GpuEmitter::emitScalarAccess(Operation *op) {
                       : Value(arith::ConstantOp::create(
                             b, b.getZeroAttr(registerType(element))));
     scalars.map(load.getResult(),
-                loadElement(scalar(load.getPointer()),
-                            load.getMask() ? scalar(load.getMask()) : always,
-                            other, element));
+                loadElements(scalar(load.getPointer()),
+                             load.getMask() ? scalar(load.getMask()) : always,
+                             other, element)
+                    .front());
     return success();
   }
   stored = true;
@@ -248,7 +423,8 @@ LogicalResult GpuEmitter::emitScalarAccess(Operation *op) {
   Value mask = store.getMask() ? scalar(store.getMask()) : always;
   Value first = arith::CmpIOp::create(
       b, arith::CmpIPredicate::eq, arith::OrIOp::create(b, lane, warp), i32(0));
-  storeElement(scalar(store.getPointer()), arith::AndIOp::create(b, mask, first),
-               scalar(store.getValue()), store.getValue().getType());
+  storeElements(scalar(store.getPointer()),
+                arith::AndIOp::create(b, mask, first), scalar(store.getValue()),
+                store.getValue().getType());
   return success();
 }

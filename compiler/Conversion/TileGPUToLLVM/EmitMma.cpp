@@ -3,8 +3,8 @@
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Fragments of the operands are loaded from shared memory, by ldmatrix where the
-// layout allows it, when the first instruction needs them; one instruction
+// Fragments of the operands are loaded from shared memory, by ldmatrix where
+// the layout allows it, when the first instruction needs them; one instruction
 // multiplies 16 rows, 8 columns and 256 bits of depth.
 //
 //===----------------------------------------------------------------------===//
@@ -91,8 +91,8 @@ Value GpuEmitter::Fragments::pack(ArrayRef<Value> elements) {
   Value vector = LLVM::PoisonOp::create(
       b, VectorType::get({int64_t(elements.size())}, type));
   for (auto [position, value] : llvm::enumerate(elements))
-    vector = LLVM::InsertElementOp::create(b, vector, value,
-                                           emitter.i32(position));
+    vector =
+        LLVM::InsertElementOp::create(b, vector, value, emitter.i32(position));
   return LLVM::BitcastOp::create(b, b.getI32Type(), vector);
 }
 
@@ -112,10 +112,9 @@ void GpuEmitter::Fragments::loadMatrix(int64_t instruction) {
                      (matrix->transposed ? ".trans" : "") + ".shared.b16 {" +
                      results + "}, [$" + std::to_string(count) + "];";
   Type word = b.getI32Type();
-  Type type = count == 1
-                  ? word
-                  : Type(LLVM::LLVMStructType::getLiteral(
-                        b.getContext(), SmallVector<Type>(count, word)));
+  Type type = count == 1 ? word
+                         : Type(LLVM::LLVMStructType::getLiteral(
+                               b.getContext(), SmallVector<Type>(count, word)));
   auto loaded = LLVM::InlineAsmOp::create(
       b, type, ValueRange{address}, text, constraints + "r,~{memory}",
       /*has_side_effects=*/true, /*is_align_stack=*/false,
@@ -124,8 +123,8 @@ void GpuEmitter::Fragments::loadMatrix(int64_t instruction) {
   for (int64_t index = 0; index < count; ++index)
     words[instruction * count + index] =
         count == 1 ? loaded.getResult(0)
-                   : Value(LLVM::ExtractValueOp::create(
-                         b, loaded.getResult(0), index));
+                   : Value(LLVM::ExtractValueOp::create(b, loaded.getResult(0),
+                                                        index));
 }
 
 /// Element by element, for what ldmatrix does not do.
@@ -157,8 +156,7 @@ static std::pair<StringRef, StringRef> instructionOf(Type element) {
 LogicalResult GpuEmitter::emitMma(tilegpu::MmaOp op) {
   auto extents = [](Type type) {
     auto memory = dyn_cast<tilegpu::SmemType>(type);
-    return memory ? memory.getShape()
-                  : cast<RankedTensorType>(type).getShape();
+    return memory ? memory.getShape() : cast<RankedTensorType>(type).getShape();
   };
   Type element =
       isa<tilegpu::SmemType>(op.getA().getType())
@@ -218,8 +216,8 @@ LogicalResult GpuEmitter::emitMma(tilegpu::MmaOp op) {
             LLVM::TailCallKind::None, /*asm_dialect=*/nullptr,
             /*operand_attrs=*/nullptr);
         for (int64_t word = 0; word < 4; ++word)
-          sums[at + word] = LLVM::ExtractValueOp::create(
-              b, product.getResult(0), word);
+          sums[at + word] =
+              LLVM::ExtractValueOp::create(b, product.getResult(0), word);
       }
   tiles[op.getResult()] = sums;
   return success();
@@ -251,8 +249,8 @@ void GpuEmitter::emitMultiplyAdds(tilegpu::MmaOp op) {
     Value address = sharedAddress(from.memory, {row, column}, from.base);
     auto pointer = LLVM::LLVMPointerType::get(
         b.getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared));
-    return LLVM::LoadOp::create(
-        b, element, LLVM::IntToPtrOp::create(b, pointer, address));
+    return LLVM::LoadOp::create(b, element,
+                                LLVM::IntToPtrOp::create(b, pointer, address));
   };
   const Registers inits = tiles.at(op.getC());
   auto loop = scf::ForOp::create(b, i32(0), i32(depth), i32(1), inits);
@@ -277,8 +275,8 @@ void GpuEmitter::emitMultiplyAdds(tilegpu::MmaOp op) {
         a = read(left, clamped(0, result.getDimSize(0)), k);
       if (!bValue)
         bValue = read(right, k, clamped(1, result.getDimSize(1)));
-      sums.push_back(math::FmaOp::create(b, a, bValue,
-                                         loop.getRegionIterArgs()[index]));
+      sums.push_back(
+          math::FmaOp::create(b, a, bValue, loop.getRegionIterArgs()[index]));
     }
     scf::YieldOp::create(b, sums);
   }

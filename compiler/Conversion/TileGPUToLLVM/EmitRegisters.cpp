@@ -103,8 +103,7 @@ LogicalResult GpuEmitter::emitElementwise(Operation *op) {
     return op->emitOpError("on fp8 is not supported by the gpu targets yet");
   if (isa<ExpOp, Exp2Op, LogOp, Log2Op>(op) && element.isF64())
     return op->emitOpError("in f64 is not supported by the gpu targets yet");
-  int64_t count =
-      layoutOf(op->getResult(0).getType()).registersPerThread();
+  int64_t count = layoutOf(op->getResult(0).getType()).registersPerThread();
   Registers results;
   for (int64_t index = 0; index < count; ++index) {
     SmallVector<Value> operands;
@@ -144,8 +143,8 @@ LogicalResult GpuEmitter::emitTileOp(Operation *op) {
   if (auto arange = dyn_cast<ArangeOp>(op)) {
     Registers values;
     for (int64_t index = 0; index < count; ++index)
-      values.push_back(arith::AddIOp::create(
-          b, coordinate(layout, index, 0), i32(int32_t(arange.getStart()))));
+      values.push_back(arith::AddIOp::create(b, coordinate(layout, index, 0),
+                                             i32(int32_t(arange.getStart()))));
     tiles[result] = values;
     return success();
   }
@@ -155,8 +154,8 @@ LogicalResult GpuEmitter::emitTileOp(Operation *op) {
     return success();
   }
   if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
-    auto map = broadcastRegisters(layoutOf(broadcast.getOperand().getType()),
-                                  layout);
+    auto map =
+        broadcastRegisters(layoutOf(broadcast.getOperand().getType()), layout);
     if (!map)
       return op->emitOpError("between these layouts is not supported");
     const Registers from = tiles.at(broadcast.getOperand());
@@ -177,8 +176,7 @@ LogicalResult GpuEmitter::emitTileOp(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 /// Moves a value of any width as 32-bit words.
-Value GpuEmitter::throughShuffle(Value value,
-                                 function_ref<Value(Value)> move) {
+Value GpuEmitter::throughShuffle(Value value, function_ref<Value(Value)> move) {
   Type type = value.getType();
   unsigned bits = type.getIntOrFloatBitWidth();
   Type word = b.getI32Type();
@@ -201,9 +199,8 @@ Value GpuEmitter::throughShuffle(Value value,
         arith::ShLIOp::create(b, arith::ExtUIOp::create(b, same, high),
                               i64(32)));
   }
-  return isa<FloatType>(type)
-             ? Value(arith::BitcastOp::create(b, type, moved))
-             : moved;
+  return isa<FloatType>(type) ? Value(arith::BitcastOp::create(b, type, moved))
+                              : moved;
 }
 
 Value GpuEmitter::shuffleXor(Value value, int64_t mask) {
@@ -232,9 +229,9 @@ static std::set<int64_t> rangeOf(const ThreadFunction &function,
 
 Registers GpuEmitter::shuffle(const Registers &from,
                               const LayoutConversion &plan, int64_t count) {
-  int64_t warps = kernel->getAttrOfType<IntegerAttr>(
-                            tilegpu::TileGPUDialect::kNumWarpsAttr)
-                      .getInt();
+  int64_t warps =
+      kernel->getAttrOfType<IntegerAttr>(tilegpu::TileGPUDialect::kNumWarpsAttr)
+          .getInt();
   Registers to(count, LLVM::PoisonOp::create(b, from.front().getType()));
   auto equals = [&](Value index, int64_t value) {
     return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, index,
@@ -255,8 +252,8 @@ Registers GpuEmitter::shuffle(const Registers &from,
     for (int64_t index : targets)
       to[index] = targets.size() == 1
                       ? received
-                      : Value(arith::SelectOp::create(
-                            b, equals(receive, index), received, to[index]));
+                      : Value(arith::SelectOp::create(b, equals(receive, index),
+                                                      received, to[index]));
   }
   return to;
 }
@@ -294,8 +291,8 @@ Registers GpuEmitter::convert(const Registers &from,
 void GpuEmitter::emitConvert(tilegpu::ConvertLayoutOp op) {
   const Registers from = tiles.at(op.getOperand());
   tiles[op.getResult()] =
-      convert(from, layoutOf(op.getOperand().getType()),
-              layoutOf(op.getType()), getElementType(op.getType()));
+      convert(from, layoutOf(op.getOperand().getType()), layoutOf(op.getType()),
+              getElementType(op.getType()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -308,10 +305,9 @@ SmallVector<Value> GpuEmitter::combine(Operation *reduce, ValueRange lhs,
   if (auto general = dyn_cast<ReduceOp>(reduce)) {
     Block &block = general.getCombiner().front();
     IRMapping mapping;
-    for (auto [argument, value] :
-         llvm::zip(block.getArguments(),
-                   llvm::concat<Value>(llvm::to_vector(lhs),
-                                       llvm::to_vector(rhs))))
+    for (auto [argument, value] : llvm::zip(
+             block.getArguments(),
+             llvm::concat<Value>(llvm::to_vector(lhs), llvm::to_vector(rhs))))
       mapping.map(argument, value);
     for (Operation &op : block.without_terminator()) {
       for (Value operand : op.getOperands())
@@ -344,9 +340,9 @@ SmallVector<Value> GpuEmitter::combine(Operation *reduce, ValueRange lhs,
 /// memory, where every thread combines them in the same order.
 void GpuEmitter::combineWarps(Operation *reduce, const ReductionPlan &plan,
                               std::vector<SmallVector<Value>> &partials) {
-  int64_t warps = kernel->getAttrOfType<IntegerAttr>(
-                            tilegpu::TileGPUDialect::kNumWarpsAttr)
-                      .getInt();
+  int64_t warps =
+      kernel->getAttrOfType<IntegerAttr>(tilegpu::TileGPUDialect::kNumWarpsAttr)
+          .getInt();
   constexpr int64_t kSlotBytes = 8;
   size_t operands = reduce->getNumOperands();
   int64_t slots = partials.size() * operands;
@@ -361,7 +357,8 @@ void GpuEmitter::combineWarps(Operation *reduce, const ReductionPlan &plan,
     return LLVM::IntToPtrOp::create(
         b,
         LLVM::LLVMPointerType::get(
-            b.getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared)),
+            b.getContext(),
+            static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared)),
         address);
   };
   auto inMemory = [&](Type type) -> Type {
@@ -374,7 +371,8 @@ void GpuEmitter::combineWarps(Operation *reduce, const ReductionPlan &plan,
       Value stored = value.getType() == type
                          ? value
                          : Value(arith::ExtUIOp::create(b, type, value));
-      LLVM::StoreOp::create(b, stored, pointer(index * operands + operand, warp));
+      LLVM::StoreOp::create(b, stored,
+                            pointer(index * operands + operand, warp));
     }
   barrier();
   Value home = warp;

@@ -59,7 +59,9 @@ Value GpuEmitter::sharedAddress(const SharedLayout &memory,
 
 static Value sharedPointer(ImplicitLocOpBuilder &b, Value address) {
   return LLVM::IntToPtrOp::create(
-      b, LLVM::LLVMPointerType::get(b.getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared)),
+      b,
+      LLVM::LLVMPointerType::get(
+          b.getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared)),
       address);
 }
 
@@ -95,8 +97,8 @@ void GpuEmitter::storeShared(const Registers &values,
     Value inside;
     for (unsigned dim = 0; dim < layout.rank(); ++dim)
       if (layout.paddedShape()[dim] > memory.shape[dim]) {
-        Value fits = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, at[dim],
-                                           i32(memory.shape[dim]));
+        Value fits = arith::CmpIOp::create(b, arith::CmpIPredicate::ult,
+                                           at[dim], i32(memory.shape[dim]));
         inside = inside ? Value(arith::AndIOp::create(b, inside, fits)) : fits;
       }
     if (!inside) {
@@ -151,10 +153,12 @@ void GpuEmitter::emitStage(tilegpu::StageOp op) {
   barrier(); // whoever read the last tile here is done
   if (tile.getShape() != type.getShape()) {
     // Zeros where instructions read past the tile.
-    int64_t warps = kernel->getAttrOfType<IntegerAttr>(
-                              tilegpu::TileGPUDialect::kNumWarpsAttr)
-                        .getInt();
-    DistributedLayout fill = blocked(type.getShape(), 16 / bytes, {1u, 0u}, warps);
+    int64_t warps =
+        kernel
+            ->getAttrOfType<IntegerAttr>(tilegpu::TileGPUDialect::kNumWarpsAttr)
+            .getInt();
+    DistributedLayout fill =
+        blocked(type.getShape(), 16 / bytes, {1u, 0u}, warps);
     Type element = registerType(type.getElementType());
     Value zero = arith::ConstantOp::create(b, b.getZeroAttr(element));
     storeShared(Registers(fill.registersPerThread(), zero), fill, memory, base,
@@ -171,9 +175,8 @@ void GpuEmitter::emitStage(tilegpu::StageOp op) {
         return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, position,
                                      i32(extent));
       };
-      Value inside =
-          arith::AndIOp::create(b, below(row, tile.getDimSize(0)),
-                                below(column, tile.getDimSize(1)));
+      Value inside = arith::AndIOp::create(b, below(row, tile.getDimSize(0)),
+                                           below(column, tile.getDimSize(1)));
       auto guard = scf::IfOp::create(b, inside, /*withElseRegion=*/false);
       OpBuilder::InsertionGuard restore(b);
       b.setInsertionPoint(guard.thenYield());

@@ -47,8 +47,7 @@ Value GpuEmitter::toI64(Value value) {
 }
 
 /// (index / stride) mod extent of the lane or the warp.
-Value GpuEmitter::digitOf(HardwareIndex index, int64_t stride,
-                          int64_t extent) {
+Value GpuEmitter::digitOf(HardwareIndex index, int64_t stride, int64_t extent) {
   Value value = index == HardwareIndex::Lane ? lane : warp;
   if (stride != 1)
     value = arith::DivUIOp::create(b, value, i32(stride));
@@ -134,15 +133,7 @@ LogicalResult GpuEmitter::emit(ValueRange arguments, ValueRange grid,
   llvm::append_range(programIds, grid);
   prologueEnd = i32(0).getDefiningOp();
 
-  // Staged tiles have memory of their own; the rest shares what follows.
-  kernel.getBody().walk([&](tilegpu::StageOp stage) {
-    tilegpu::SmemType type = stage.getType();
-    stages[stage.getResult()] = scratchOffset;
-    int64_t bytes = type.getElementType().getIntOrFloatBitWidth() / 8;
-    for (int64_t extent : type.getShape())
-      bytes *= extent;
-    scratchOffset += (bytes + 1023) / 1024 * 1024;
-  });
+  allocateStages();
   return emitBlock(kernel.getBody().front());
 }
 
@@ -279,9 +270,9 @@ LogicalResult GpuEmitter::emitFor(scf::ForOp loop) {
   SmallVector<Value> inits;
   for (Value init : loop.getInitArgs())
     flatten(init, inits);
-  auto newLoop = scf::ForOp::create(
-      b, scalar(loop.getLowerBound()), scalar(loop.getUpperBound()),
-      scalar(loop.getStep()), inits);
+  auto newLoop = scf::ForOp::create(b, scalar(loop.getLowerBound()),
+                                    scalar(loop.getUpperBound()),
+                                    scalar(loop.getStep()), inits);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(newLoop.getBody());
   scalars.map(loop.getInductionVar(), newLoop.getInductionVar());

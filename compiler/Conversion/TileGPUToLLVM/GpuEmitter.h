@@ -66,9 +66,8 @@ private:
   Registers shuffle(const Registers &from, const LayoutConversion &plan,
                     int64_t count);
   mlir::LogicalResult emitReduce(mlir::Operation *op);
-  llvm::SmallVector<mlir::Value> combine(mlir::Operation *reduce,
-                                         mlir::ValueRange lhs,
-                                         mlir::ValueRange rhs);
+  llvm::SmallVector<mlir::Value>
+  combine(mlir::Operation *reduce, mlir::ValueRange lhs, mlir::ValueRange rhs);
   void combineWarps(mlir::Operation *reduce, const ReductionPlan &plan,
                     std::vector<llvm::SmallVector<mlir::Value>> &partials);
   mlir::Value shuffleXor(mlir::Value value, int64_t mask);
@@ -80,16 +79,32 @@ private:
   mlir::LogicalResult emitLoad(tilegpu::LoadOp op);
   mlir::LogicalResult emitStore(tilegpu::StoreOp op);
   mlir::LogicalResult emitScalarAccess(mlir::Operation *op);
-  Registers windowAddresses(const GpuWindow &window,
-                            const DistributedLayout &layout, mlir::Type element);
+  /// How a window is read or written several elements at a time.
+  struct VectorPlan {
+    unsigned dim;       ///< contiguous in memory
+    int64_t width;      ///< elements of an access
+    mlir::Value usable; ///< i1, the same in all threads
+  };
+  std::optional<VectorPlan> planVectors(const GpuWindow &window,
+                                        const DistributedLayout &layout,
+                                        mlir::Type element);
+  Registers loadWindow(const GpuWindow &window, tilegpu::LoadOp op,
+                       const DistributedLayout &layout, int64_t width);
+  void storeWindow(const GpuWindow &window, tilegpu::StoreOp op,
+                   const DistributedLayout &layout, mlir::Value owner,
+                   int64_t width);
+  mlir::Value windowAddress(const GpuWindow &window,
+                            const DistributedLayout &layout, int64_t index,
+                            mlir::Type element);
   mlir::Value windowMask(const GpuWindow &window,
                          const DistributedLayout &layout, int64_t index,
                          std::optional<llvm::ArrayRef<bool>> promised,
                          llvm::ArrayRef<int64_t> shape);
-  mlir::Value loadElement(mlir::Value address, mlir::Value mask,
-                          mlir::Value other, mlir::Type element);
-  void storeElement(mlir::Value address, mlir::Value mask, mlir::Value value,
-                    mlir::Type element);
+  /// One access of neighbouring elements, predicated as a whole.
+  Registers loadElements(mlir::Value address, mlir::Value mask,
+                         mlir::ValueRange others, mlir::Type element);
+  void storeElements(mlir::Value address, mlir::Value mask,
+                     mlir::ValueRange values, mlir::Type element);
   mlir::Value sharedAddress(const SharedLayout &memory,
                             llvm::ArrayRef<mlir::Value> coordinates,
                             int64_t base);
@@ -100,6 +115,8 @@ private:
                        const SharedLayout &memory, int64_t base,
                        mlir::Type element);
   void emitStage(tilegpu::StageOp op);
+  /// Places staged tiles in shared memory; scratch space follows them.
+  void allocateStages();
   void barrier();
 
   // Matrix products (EmitMma.cpp).

@@ -168,13 +168,12 @@ void KernelConverter::convertReduce(Operation *op) {
     if (!tileType(result))
       continue;
     DistributedLayout natural = slice(from, axis);
-    RankedTensorType wanted =
-        withLayout(result.getType(), layouts.at(result));
+    RankedTensorType wanted = withLayout(result.getType(), layouts.at(result));
     result.setType(withLayout(result.getType(), natural));
     if (result.getType() == wanted)
       continue;
-    auto convert = tilegpu::ConvertLayoutOp::create(builder, op->getLoc(),
-                                                    wanted, result);
+    auto convert =
+        tilegpu::ConvertLayoutOp::create(builder, op->getLoc(), wanted, result);
     result.replaceAllUsesExcept(convert, convert);
   }
 }
@@ -198,7 +197,9 @@ void KernelConverter::convertFor(scf::ForOp loop) {
       init.set(demand(init.get(), layouts.at(argument), loop));
 }
 
-void KernelConverter::convertIf(scf::IfOp branch) { setTypes(branch.getResults()); }
+void KernelConverter::convertIf(scf::IfOp branch) {
+  setTypes(branch.getResults());
+}
 
 void KernelConverter::convertLoad(LoadOp op) {
   auto type = withLayout(op.getType(), layouts.at(op.getResult()));
@@ -209,9 +210,9 @@ void KernelConverter::convertLoad(LoadOp op) {
   Value pointer = in(op.getPointer()), mask = in(op.getMask()),
         other = in(op.getOther());
   builder.setInsertionPoint(op);
-  auto load = tilegpu::LoadOp::create(builder, op.getLoc(), type, pointer, mask,
-                                      other, op.getPadding(),
-                                      op.getInBoundsAttr());
+  auto load =
+      tilegpu::LoadOp::create(builder, op.getLoc(), type, pointer, mask, other,
+                              op.getPadding(), op.getInBoundsAttr());
   layouts.insert_or_assign(load.getResult(), layout);
   op.getResult().replaceAllUsesWith(load.getResult());
   op.erase();
@@ -228,8 +229,7 @@ void KernelConverter::convertStore(StoreOp op) {
       order.push_back(dim);
   int64_t bits =
       std::max<int64_t>(8, type.getElementType().getIntOrFloatBitWidth());
-  DistributedLayout layout =
-      blocked(type.getShape(), 128 / bits, order, warps);
+  DistributedLayout layout = blocked(type.getShape(), 128 / bits, order, warps);
   auto in = [&](Value value) {
     return value && tileType(value) ? demand(value, layout, op) : value;
   };
@@ -316,8 +316,7 @@ LogicalResult KernelConverter::convertDot(DotOp op) {
       builder, op.getLoc(), c.getType(), a, b, c,
       builder.getI32IntegerAttr(grid.m), builder.getI32IntegerAttr(grid.n),
       transA ? builder.getUnitAttr() : UnitAttr(),
-      transB ? builder.getUnitAttr() : UnitAttr(),
-      op.getInputPrecisionAttr());
+      transB ? builder.getUnitAttr() : UnitAttr(), op.getInputPrecisionAttr());
   layouts.insert_or_assign(mma.getResult(), layout);
   op.getResult().replaceAllUsesWith(mma.getResult());
   op.erase();
@@ -397,7 +396,8 @@ LogicalResult KernelConverter::convert() {
 
 namespace {
 struct ConvertTileToTileGPU
-    : public flashtile::gpu::impl::ConvertTileToTileGPUPassBase<ConvertTileToTileGPU> {
+    : public flashtile::gpu::impl::ConvertTileToTileGPUPassBase<
+          ConvertTileToTileGPU> {
   using ConvertTileToTileGPUPassBase::ConvertTileToTileGPUPassBase;
 
   void runOnOperation() override {

@@ -194,8 +194,7 @@ DistributedLayout LayoutChoice::blockedLayout(Value value) {
     if (dim != contiguous)
       order.push_back(dim);
   Type element = type.getElementType();
-  int64_t bits =
-      isa<PtrType>(element) ? 64 : element.getIntOrFloatBitWidth();
+  int64_t bits = isa<PtrType>(element) ? 64 : element.getIntOrFloatBitWidth();
   constexpr int64_t kAccessBits = 128;
   return blocked(type.getShape(), kAccessBits / std::max<int64_t>(bits, 8),
                  order, warps);
