@@ -39,6 +39,9 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"):
         config.environment[name] = os.environ[name]
 
 config.substitutions.append(("%flashtile_src", config.flashtile_source_root))
+config.substitutions.append(
+    ("%forward", os.path.join(config.flashtile_source_root, "kernels", "flash_attention_forward.mlir"))
+)
 config.substitutions.append(("%mlir_include", config.mlir_include_dir))
 config.substitutions.append(("%python", config.python))
 if roundtrip:

@@ -108,7 +108,7 @@ CompileResult compileForCpu(std::string_view text, std::string_view fileName,
                             const CpuCallbacks &callbacks);
 
 /// Forms of output that translate() knows.
-enum class OutputKind { LLVMDialect, LLVMIR, Assembly, Object };
+enum class OutputKind { LLVMDialect, LLVMIR, Assembly, Object, Ptx };
 
 /// Compiles to text or object code. An empty `error` means success.
 struct TranslateResult {
@@ -116,6 +116,13 @@ struct TranslateResult {
   std::string error;
 };
 TranslateResult translateForCpu(std::string_view text,
+                                std::string_view fileName,
+                                const CompilerOptions &options,
+                                OutputKind kind);
+
+/// The same for "sm_80" and "sm_90a": LLVMDialect, LLVMIR or Ptx. Operations
+/// that these targets do not compile yet are errors that name them.
+TranslateResult translateForGpu(std::string_view text,
                                 std::string_view fileName,
                                 const CompilerOptions &options,
                                 OutputKind kind);

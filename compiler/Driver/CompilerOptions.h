@@ -17,12 +17,15 @@
 namespace flashtile {
 
 struct CompilerOptions {
-  /// "cpu", the one target that code can be loaded for.
+  /// "cpu", the one target that code can be loaded for, or "sm_80" or "sm_90a",
+  /// which translate to PTX.
   std::string target = "cpu";
   /// Processor of the cpu target: "host" or a name that LLVM knows.
   std::string cpu = "host";
   /// Run the verifier after each pass.
   bool verifyEach = false;
+  /// Warps of a program on the gpu targets, 1 to 8.
+  int64_t numWarps = 4;
 
   // What follows does not change the code and is no part of the hash.
 

@@ -11,10 +11,14 @@
 #include "compiler/Driver/Session.h"
 
 #include "compiler/Target/CPU/CodeGen.h"
+#include "compiler/Target/NVPTX/PtxCodeGen.h"
 #include "dialects/Tile/IR/TileDialect.h"
+#include "dialects/TileGPU/IR/TileGPUDialect.h"
 
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -31,10 +35,13 @@ namespace flashtile {
 
 static DialectRegistry makeRegistry() {
   DialectRegistry registry;
-  registry.insert<tile::TileDialect, arith::ArithDialect, func::FuncDialect,
-                  LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
-                  scf::SCFDialect, vector::VectorDialect>();
+  registry.insert<tile::TileDialect, tilegpu::TileGPUDialect,
+                  arith::ArithDialect, cf::ControlFlowDialect,
+                  func::FuncDialect, LLVM::LLVMDialect, math::MathDialect,
+                  memref::MemRefDialect, NVVM::NVVMDialect, scf::SCFDialect,
+                  vector::VectorDialect>();
   cpu::registerLLVMTranslations(registry);
+  gpu::registerNVVMTranslations(registry);
   return registry;
 }
 

@@ -37,16 +37,21 @@ struct CommandLine {
   cl::opt<std::string> output{"o", cl::desc("Output file ('-' for stdout)"),
                               cl::value_desc("FILE"), cl::init("-"),
                               cl::cat(category)};
-  cl::opt<std::string> target{"target", cl::desc("What to compile for: cpu"),
-                              cl::value_desc("TARGET"), cl::init("cpu"),
-                              cl::cat(category)};
+  cl::opt<std::string> target{
+      "target", cl::desc("What to compile for: cpu, sm_80 or sm_90a"),
+      cl::value_desc("TARGET"), cl::init("cpu"), cl::cat(category)};
   cl::opt<std::string> emit{
-      "emit", cl::desc("What to write: llvm-dialect, llvm, asm or obj"),
+      "emit",
+      cl::desc("What to write: llvm-dialect, llvm, asm or obj; on gpu "
+               "targets llvm-dialect, llvm or ptx"),
       cl::value_desc("FORM"), cl::init("llvm"), cl::cat(category)};
   cl::opt<std::string> cpu{
       "mcpu",
       cl::desc("Processor of the cpu target: host, or a name of LLVM's"),
       cl::value_desc("CPU"), cl::init("host"), cl::cat(category)};
+  cl::opt<unsigned> numWarps{
+      "num-warps", cl::desc("Warps of a program on gpu targets"),
+      cl::value_desc("1-8"), cl::init(4), cl::cat(category)};
   cl::opt<bool> listKernels{
       "list-kernels", cl::desc("Write the kernels' arguments and grids only"),
       cl::cat(category)};
@@ -70,6 +75,7 @@ static std::optional<OutputKind> outputKind(StringRef name) {
       .Case("llvm", OutputKind::LLVMIR)
       .Case("asm", OutputKind::Assembly)
       .Case("obj", OutputKind::Object)
+      .Case("ptx", OutputKind::Ptx)
       .Default(std::nullopt);
 }
 
@@ -112,13 +118,18 @@ static int writeOutput(const std::string &path, StringRef content) {
 }
 
 static int translate(const CommandLine &flags) {
-  if (flags.target != "cpu")
-    return fail("target '" + flags.target +
-                "' is not available in this build; available targets: cpu");
+  const bool cpu = flags.target == "cpu";
+  if (!cpu && flags.target != "sm_80" && flags.target != "sm_90a")
+    return fail("unknown target '" + flags.target +
+                "'; expected cpu, sm_80 or sm_90a");
   const std::optional<OutputKind> kind = outputKind(flags.emit);
-  if (!kind)
-    return fail("target 'cpu' cannot emit '" + flags.emit +
-                "'; expected llvm-dialect, llvm, asm or obj");
+  const bool onCpuOnly =
+      kind == OutputKind::Assembly || kind == OutputKind::Object;
+  if (!kind || (cpu ? kind == OutputKind::Ptx : onCpuOnly))
+    return fail(
+        "target '" + flags.target + "' cannot emit '" + flags.emit +
+        "'; expected " +
+        (cpu ? "llvm-dialect, llvm, asm or obj" : "llvm-dialect, llvm or ptx"));
   if (!flags.listKernels && *kind == OutputKind::Object &&
       flags.output == "-" && llvm::sys::Process::StandardOutIsDisplayed())
     return fail("will not write an object file to a terminal; use -o FILE");
@@ -140,7 +151,10 @@ static int translate(const CommandLine &flags) {
   CompilerOptions options;
   options.target = flags.target;
   options.cpu = flags.cpu;
-  const TranslateResult result = translateForCpu(text, name, options, *kind);
+  options.numWarps = flags.numWarps;
+  const TranslateResult result =
+      cpu ? translateForCpu(text, name, options, *kind)
+          : translateForGpu(text, name, options, *kind);
   return result.error.empty() ? writeOutput(flags.output, result.output)
                               : fail(result.error);
 }

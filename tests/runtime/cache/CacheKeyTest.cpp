@@ -45,11 +45,11 @@ TEST(DigestTest, FieldsDoNotRunTogether) {
 
 /// Options that differ from the default in one field each.
 static std::vector<CompilerOptions> variants() {
-  std::vector<CompilerOptions> all(5);
+  std::vector<CompilerOptions> all(6);
   for (CompilerOptions &options : all) {
     // A field that is added does not compile here: vary it below if it changes
     // code.
-    auto &[target, cpu, verifyEach, dumpFolder] = options;
+    auto &[target, cpu, verifyEach, numWarps, dumpFolder] = options;
     switch (&options - all.data()) {
     case 1:
       target = "cuda";
@@ -62,6 +62,9 @@ static std::vector<CompilerOptions> variants() {
       break;
     case 4:
       cpu = "x86-64-v2";
+      break;
+    case 5:
+      numWarps = 8;
       break;
     }
     dumpFolder = "changes no code";

@@ -10,13 +10,13 @@
 // RUN: fa-translate --list-kernels %s | FileCheck %s --check-prefix=LIST
 // RUN: fa-translate --emit=obj %s -o /dev/null
 
-// DIALECT: llvm.func @scale(
-// DIALECT: llvm.func @nothing(
+// DIALECT: llvm.func @flashtile_kernel_scale(
+// DIALECT: llvm.func @flashtile_kernel_nothing(
 // LLVM-NOT: llvm.func
-// LLVM: define {{.*}}void @scale(
-// ASM: scale:
-// OBJ-DAG: T nothing
-// OBJ-DAG: T scale
+// LLVM: define {{.*}}void @flashtile_kernel_scale(
+// ASM: flashtile_kernel_scale:
+// OBJ-DAG: T flashtile_kernel_nothing
+// OBJ-DAG: T flashtile_kernel_scale
 // LIST: scale(x: ptr<f32>, n: i32, m: i64, a: f32) grid(n ceildiv 64, (n + m) * 2)
 // LIST-NEXT: nothing() grid(1)
 // LIST-NOT: {{.}}
