@@ -55,25 +55,29 @@ private:
   void bind(mlir::Value value, mlir::ValueRange &parts);
   llvm::SmallVector<mlir::Type> flattenedTypes(mlir::Value value);
 
-  // Registers (EmitRegisters.cpp).
+  // Elementwise code, views and constants (EmitElementwise.cpp).
   mlir::LogicalResult emitTileOp(mlir::Operation *op);
   mlir::LogicalResult emitElementwise(mlir::Operation *op);
   mlir::Value emitElement(mlir::Operation *op, mlir::ValueRange operands);
   mlir::Value emitCast(mlir::Value value, mlir::Type from, mlir::Type to);
+
+  // Other layouts (EmitConvert.cpp).
   void emitConvert(tilegpu::ConvertLayoutOp op);
   Registers convert(const Registers &from, const DistributedLayout &fromLayout,
                     const DistributedLayout &toLayout, mlir::Type element);
   Registers shuffle(const Registers &from, const LayoutConversion &plan,
                     int64_t count);
+  mlir::Value shuffleXor(mlir::Value value, int64_t mask);
+  mlir::Value shuffleIndex(mlir::Value value, mlir::Value lane);
+  mlir::Value throughShuffle(mlir::Value value,
+                             llvm::function_ref<mlir::Value(mlir::Value)> move);
+
+  // Reductions (EmitReduce.cpp).
   mlir::LogicalResult emitReduce(mlir::Operation *op);
   llvm::SmallVector<mlir::Value>
   combine(mlir::Operation *reduce, mlir::ValueRange lhs, mlir::ValueRange rhs);
   void combineWarps(mlir::Operation *reduce, const ReductionPlan &plan,
                     std::vector<llvm::SmallVector<mlir::Value>> &partials);
-  mlir::Value shuffleXor(mlir::Value value, int64_t mask);
-  mlir::Value shuffleIndex(mlir::Value value, mlir::Value lane);
-  mlir::Value throughShuffle(mlir::Value value,
-                             llvm::function_ref<mlir::Value(mlir::Value)> move);
 
   // Memory (EmitGlobal.cpp, EmitShared.cpp).
   mlir::LogicalResult emitLoad(tilegpu::LoadOp op);
@@ -128,7 +132,7 @@ private:
   /// for.
   class Fragments;
 
-  // Indices.
+  // Indices (EmitIndices.cpp).
   mlir::Value i32(int64_t value);
   mlir::Value i64(int64_t value);
   mlir::Value toI64(mlir::Value value);
