@@ -1,4 +1,4 @@
-//===- LlvmAbi.h - Keeps our view of LLVM's classes as it was built ---------===//
+//===- LlvmAbi.h - Keeps our view of LLVM's classes as it was built -------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

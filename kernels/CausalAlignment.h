@@ -1,4 +1,4 @@
-//===- CausalAlignment.h - Where the causal diagonal runs ------*- C++ -*-===//
+//===- CausalAlignment.h - Where the causal diagonal runs -----------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

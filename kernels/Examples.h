@@ -1,4 +1,4 @@
-//===- Examples.h - Small kernels in the DSL --------------------*- C++ -*-===//
+//===- Examples.h - Small kernels in the DSL ------------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- FlashAttention.h - Attention on tensors -----------------*- C++ -*-===//
+//===- FlashAttention.h - Attention on tensors ----------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- FlashAttentionForward.h - Attention, forward -------------*- C++ -*-===//
+//===- FlashAttentionForward.h - Attention, forward -----------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

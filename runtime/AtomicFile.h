@@ -1,5 +1,4 @@
-//===- AtomicFile.h - A file that appears whole or not at all
-//---------------===//
+//===- AtomicFile.h - A file that appears whole or not at all -------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- DLPack.h - Exchange of tensors without a copy
-//------------------------===//
+//===- DLPack.h - Exchange of tensors without a copy ----------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

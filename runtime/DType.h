@@ -1,5 +1,4 @@
-//===- DType.h - Element types of tensors and their C++ types
-//---------------===//
+//===- DType.h - Element types of tensors and their C++ types -------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Device.cpp - Reading and printing the name of a device
-//---------------===//
+//===- Device.cpp - Reading and printing the name of a device -------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Device.h - Where a tensor lives and a kernel runs
-//--------------------===//
+//===- Device.h - Where a tensor lives and a kernel runs ------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

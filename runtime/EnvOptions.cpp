@@ -1,5 +1,4 @@
-//===- EnvOptions.cpp - The environment, read in one place
-//------------------===//
+//===- EnvOptions.cpp - The environment, read in one place ----------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Float16.cpp - Rounding on the way to a narrow float
-//------------------===//
+//===- Float16.cpp - Rounding on the way to a narrow float ----------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Float16.h - The 16- and 8-bit floating-point types
-//-------------------===//
+//===- Float16.h - The 16- and 8-bit floating-point types -----------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

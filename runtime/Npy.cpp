@@ -1,5 +1,4 @@
-//===- Npy.cpp - Tensors in NumPy's files
-//-----------------------------------===//
+//===- Npy.cpp - Tensors in NumPy's files ---------------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- NpyHeader.h - The dictionary at the start of a .npy file
-//-------------===//
+//===- NpyHeader.h - The dictionary at the start of a .npy file -----------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

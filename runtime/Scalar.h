@@ -1,5 +1,4 @@
-//===- Scalar.h - One number of any element type
-//----------------------------===//
+//===- Scalar.h - One number of any element type --------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Shape.cpp - Arithmetic on shapes and strides
-//-------------------------===//
+//===- Shape.cpp - Arithmetic on shapes and strides -----------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Storage.h - The memory that tensors share
-//----------------------------===//
+//===- Storage.h - The memory that tensors share --------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

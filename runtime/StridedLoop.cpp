@@ -1,5 +1,4 @@
-//===- StridedLoop.cpp - Merging the dimensions of a strided loop
-//-----------===//
+//===- StridedLoop.cpp - Merging the dimensions of a strided loop ---------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

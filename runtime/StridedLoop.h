@@ -1,5 +1,4 @@
-//===- StridedLoop.h - Walking two strided arrays in step
-//-------------------===//
+//===- StridedLoop.h - Walking two strided arrays in step -----------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

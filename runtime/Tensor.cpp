@@ -1,5 +1,4 @@
-//===- Tensor.cpp - Description of and access to tensors
-//--------------------===//
+//===- Tensor.cpp - Description of and access to tensors ------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Tensor.h - Strided n-dimensional arrays
-//------------------------------===//
+//===- Tensor.h - Strided n-dimensional arrays ----------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- TensorCopy.cpp - Copies, casts and fills of tensors
-//------------------===//
+//===- TensorCopy.cpp - Copies, casts and fills of tensors ----------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- TensorImpl.h - What is behind a Tensor
-//-------------------------------===//
+//===- TensorImpl.h - What is behind a Tensor -----------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- TensorViews.cpp - Other shapes of the same memory
-//--------------------===//
+//===- TensorViews.cpp - Other shapes of the same memory ------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- ThreadPool.cpp - Loops spread over the CPUs
-//--------------------------===//
+//===- ThreadPool.cpp - Loops spread over the CPUs ------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

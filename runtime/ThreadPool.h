@@ -1,5 +1,4 @@
-//===- ThreadPool.h - Loops spread over the CPUs
-//----------------------------===//
+//===- ThreadPool.h - Loops spread over the CPUs --------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

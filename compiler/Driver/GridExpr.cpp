@@ -1,4 +1,4 @@
-//===- GridExpr.cpp - Evaluation of launch grids --------------------- ===//
+//===- GridExpr.cpp - Evaluation of launch grids --------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

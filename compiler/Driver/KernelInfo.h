@@ -1,4 +1,4 @@
-//===- KernelInfo.h - What a launcher knows of a compiled kernel ------ ===//
+//===- KernelInfo.h - What a launcher knows of a compiled kernel ----------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Session.h - One compilation: context, diagnostics, times ----- ===//
+//===- Session.h - One compilation: context, diagnostics, times -----------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

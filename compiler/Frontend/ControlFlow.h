@@ -1,4 +1,4 @@
-//===- ControlFlow.h - Loops and branches of a kernel -----------*- C++ -*-===//
+//===- ControlFlow.h - Loops and branches of a kernel ---------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Dsl.h - The kernel DSL -----------------------------------*- C++ -*-===//
+//===- Dsl.h - The kernel DSL ---------------------------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Emitter.h - Checked emission of one DSL call -------------*- C++ -*-===//
+//===- Emitter.h - Checked emission of one DSL call -----------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

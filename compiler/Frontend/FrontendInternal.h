@@ -1,4 +1,4 @@
-//===- FrontendInternal.h - MLIR inside a KernelModule ----------*- C++ -*-===//
+//===- FrontendInternal.h - MLIR inside a KernelModule --------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Functions.h - Functions on tiles and scalars -------------*- C++ -*-===//
+//===- Functions.h - Functions on tiles and scalars -----------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

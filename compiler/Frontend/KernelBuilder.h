@@ -1,4 +1,4 @@
-//===- KernelBuilder.h - Builds kernels from C++ ----------------*- C++ -*-===//
+//===- KernelBuilder.h - Builds kernels from C++ --------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- KernelState.h - What the opaque handles stand for --------*- C++ -*-===//
+//===- KernelState.h - What the opaque handles stand for ------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

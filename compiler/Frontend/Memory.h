@@ -1,4 +1,4 @@
-//===- Memory.h - Pointers, loads, stores, facts ----------------*- C++ -*-===//
+//===- Memory.h - Pointers, loads, stores, facts --------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

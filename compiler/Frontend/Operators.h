@@ -1,4 +1,4 @@
-//===- Operators.h - Operators on tiles and scalars -------------*- C++ -*-===//
+//===- Operators.h - Operators on tiles and scalars -----------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Value.h - Tiles and scalars of a kernel being written ----*- C++ -*-===//
+//===- Value.h - Tiles and scalars of a kernel being written --------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- TilePipeline.cpp - From a kernel's text to canonical tile IR
-//-----------===//
+//===- TilePipeline.cpp - From a kernel's text to canonical tile IR -------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- TilePipeline.h - From a kernel's text to canonical tile IR ---*- C++
-//-*-===//
+//===- TilePipeline.h - From a kernel's text to canonical tile IR ---------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

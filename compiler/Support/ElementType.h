@@ -1,4 +1,4 @@
-//===- ElementType.h - Element types shared by compiler and runtime --------===//
+//===- ElementType.h - Element types shared by compiler and runtime -------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

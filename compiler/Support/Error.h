@@ -1,4 +1,4 @@
-//===- Error.h - The one family of exceptions -------------------------------===//
+//===- Error.h - The one family of exceptions -----------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- AttentionOptions.h - What attention to compute -----------*- C++ -*-===//
+//===- AttentionOptions.h - What attention to compute ---------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- AttentionProblem.h - Checked operands, head by head ------*- C++ -*-===//
+//===- AttentionProblem.h - Checked operands, head by head ----------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- BlockwiseAttention.h - The flash recurrence --------------*- C++ -*-===//
+//===- BlockwiseAttention.h - The flash recurrence ------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- DenseAttention.h - Attention with all scores in memory ---*- C++ -*-===//
+//===- DenseAttention.h - Attention with all scores in memory -------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

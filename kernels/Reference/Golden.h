@@ -1,4 +1,4 @@
-//===- Golden.h - Stored cases with known results ---------------*- C++ -*-===//
+//===- Golden.h - Stored cases with known results -------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Judge.h - Whether a result is good enough ----------------*- C++ -*-===//
+//===- Judge.h - Whether a result is good enough --------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- MaskedMath.h - Matrix arithmetic that respects a mask ----*- C++ -*-===//
+//===- MaskedMath.h - Matrix arithmetic that respects a mask --------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

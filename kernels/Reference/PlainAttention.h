@@ -1,4 +1,4 @@
-//===- PlainAttention.h - The yardstick of same-precision work --*- C++ -*-===//
+//===- PlainAttention.h - The yardstick of same-precision work ------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- AttentionBenchmark.cpp - Speed of the forward on the cpu
-//---------------===//
+//===- AttentionBenchmark.cpp - Speed of the forward on the cpu -----------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

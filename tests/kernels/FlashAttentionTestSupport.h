@@ -1,4 +1,4 @@
-//===- FlashAttentionTestSupport.h - Judged, guarded attention --*- C++ -*-===//
+//===- FlashAttentionTestSupport.h - Judged, guarded attention ------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

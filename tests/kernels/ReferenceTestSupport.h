@@ -1,4 +1,4 @@
-//===- ReferenceTestSupport.h - Operands and checks for tests ---*- C++ -*-===//
+//===- ReferenceTestSupport.h - Operands and checks for tests -------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- OutputFiles.h - Results that appear together -------------*- C++ -*-===//
+//===- OutputFiles.h - Results that appear together -----------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

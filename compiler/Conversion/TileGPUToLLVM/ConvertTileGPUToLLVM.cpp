@@ -1,4 +1,4 @@
-//===- ConvertTileGPUToLLVM.cpp - Kernels to functions of a thread ------ ===//
+//===- ConvertTileGPUToLLVM.cpp - Kernels to functions of a thread --------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- EmitGlobal.cpp - Loads and stores ---------------------------- ===//
+//===- EmitGlobal.cpp - Loads and stores ----------------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

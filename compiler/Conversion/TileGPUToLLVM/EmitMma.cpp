@@ -1,4 +1,4 @@
-//===- EmitMma.cpp - Matrix products with mma.sync ------------------ ===//
+//===- EmitMma.cpp - Matrix products with mma.sync ------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

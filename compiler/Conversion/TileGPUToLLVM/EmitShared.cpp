@@ -1,4 +1,4 @@
-//===- EmitShared.cpp - Tiles in shared memory ----------------------- ===//
+//===- EmitShared.cpp - Tiles in shared memory ----------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- EmitStructure.cpp - Control flow and scalars ----------------- ===//
+//===- EmitStructure.cpp - Control flow and scalars -----------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- GpuEmitter.h - Registers and threads for one kernel ---------- ===//
+//===- GpuEmitter.h - Registers and threads for one kernel ----------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- LayoutAttrs.cpp - Layout attributes and layout arithmetic ---- ===//
+//===- LayoutAttrs.cpp - Layout attributes and layout arithmetic ----------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- LayoutAttrs.h - Layout attributes and layout arithmetic ------ ===//
+//===- LayoutAttrs.h - Layout attributes and layout arithmetic ------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

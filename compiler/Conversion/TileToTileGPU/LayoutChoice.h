@@ -1,4 +1,4 @@
-//===- LayoutChoice.h - A layout for every tile of a kernel --------- ===//
+//===- LayoutChoice.h - A layout for every tile of a kernel ---------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Passes.h - Conversion of tile kernels to tilegpu ------------------===//
+//===- Passes.h - Conversion of tile kernels to tilegpu -------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- CodeGen.cpp - LLVM dialect to LLVM IR, objects and code ------ ===//
+//===- CodeGen.cpp - LLVM dialect to LLVM IR, objects and code ------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- CodeGen.h - LLVM dialect to LLVM IR and objects --------------- ===//
+//===- CodeGen.h - LLVM dialect to LLVM IR and objects --------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

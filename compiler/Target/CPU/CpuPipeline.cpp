@@ -1,4 +1,4 @@
-//===- CpuPipeline.cpp - Tile IR to the LLVM dialect for the CPU ---- ===//
+//===- CpuPipeline.cpp - Tile IR to the LLVM dialect for the CPU ----------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

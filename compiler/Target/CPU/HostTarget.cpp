@@ -1,4 +1,4 @@
-//===- HostTarget.cpp - The processor that code is generated for ----- ===//
+//===- HostTarget.cpp - The processor that code is generated for ----------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

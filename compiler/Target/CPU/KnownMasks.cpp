@@ -1,4 +1,4 @@
-//===- KnownMasks.cpp - Masked accesses with lanes that are known ---- ===//
+//===- KnownMasks.cpp - Masked accesses with lanes that are known ---------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- KnownMasks.h - Masked accesses with lanes that are known ------ ===//
+//===- KnownMasks.h - Masked accesses with lanes that are known -----------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

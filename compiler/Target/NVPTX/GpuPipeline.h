@@ -1,4 +1,4 @@
-//===- GpuPipeline.h - Tile IR to the LLVM dialect for NVIDIA GPUs - ===//
+//===- GpuPipeline.h - Tile IR to the LLVM dialect for NVIDIA GPUs --------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,9 +17,9 @@ namespace flashtile::gpu {
 
 struct GpuPipelineOptions
     : public mlir::PassPipelineOptions<GpuPipelineOptions> {
-  Option<std::string> target{*this, "target",
-                             llvm::cl::desc("instruction family: sm_80 or sm_90a"),
-                             llvm::cl::init("sm_80")};
+  Option<std::string> target{
+      *this, "target", llvm::cl::desc("instruction family: sm_80 or sm_90a"),
+      llvm::cl::init("sm_80")};
   Option<int64_t> numWarps{*this, "num-warps",
                            llvm::cl::desc("warps of a program, 1 to 8"),
                            llvm::cl::init(4)};

@@ -1,4 +1,4 @@
-//===- PtxCodeGen.h - LLVM dialect to PTX ----------------------------- ===//
+//===- PtxCodeGen.h - LLVM dialect to PTX ---------------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- TileDialect.cpp - Dialect registration and types ----------------------
-//===//
+//===- TileDialect.cpp - Dialect registration and types -------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,8 +15,8 @@
 using namespace mlir;
 using namespace flashtile::tile;
 
-#include "dialects/Tile/IR/TileDialect.cpp.inc"
 #include "dialects/Tile/IR/TileAttrInterfaces.cpp.inc"
+#include "dialects/Tile/IR/TileDialect.cpp.inc"
 #include "dialects/Tile/IR/TileEnums.cpp.inc"
 
 #define GET_ATTRDEF_CLASSES

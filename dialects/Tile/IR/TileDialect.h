@@ -1,5 +1,4 @@
-//===- TileDialect.h - The tile dialect
-//--------------------------------------===//
+//===- TileDialect.h - The tile dialect -----------------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -26,8 +25,8 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
-#include "dialects/Tile/IR/TileDialect.h.inc"
 #include "dialects/Tile/IR/TileAttrInterfaces.h.inc"
+#include "dialects/Tile/IR/TileDialect.h.inc"
 #include "dialects/Tile/IR/TileEnums.h.inc"
 
 #define GET_ATTRDEF_CLASSES

@@ -1,5 +1,4 @@
-//===- TileDotReduceOps.cpp - Dots, reductions and scans ------------------
-//===//
+//===- TileDotReduceOps.cpp - Dots, reductions and scans ------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- TileFolds.cpp - Folders ---------------------------------------------
-//===//
+//===- TileFolds.cpp - Folders --------------------------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

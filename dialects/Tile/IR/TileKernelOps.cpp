@@ -1,5 +1,4 @@
-//===- TileKernelOps.cpp - Kernels and facts ---------------------------------
-//===//
+//===- TileKernelOps.cpp - Kernels and facts ------------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- TileMemoryOps.cpp - Pointers, loads, stores --------------------------
-//===//
+//===- TileMemoryOps.cpp - Pointers, loads, stores ------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

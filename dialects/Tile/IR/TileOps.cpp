@@ -1,5 +1,4 @@
-//===- TileOps.cpp - Generated code of the operations ----------------------
-//===//
+//===- TileOps.cpp - Generated code of the operations ---------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

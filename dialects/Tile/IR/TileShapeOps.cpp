@@ -1,5 +1,4 @@
-//===- TileShapeOps.cpp - Building and shaping tiles ------------------------
-//===//
+//===- TileShapeOps.cpp - Building and shaping tiles ----------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- AffineMask.cpp - Masks as linear inequalities
-//--------------------------===//
+//===- AffineMask.cpp - Masks as linear inequalities ----------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- ExpToExp2.cpp - Exponentials by exp2 and one multiply-add
-//--------------===//
+//===- ExpToExp2.cpp - Exponentials by exp2 and one multiply-add ----------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

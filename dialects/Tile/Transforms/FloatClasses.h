@@ -1,5 +1,4 @@
-//===- FloatClasses.h - Sets of kinds of floats ---------------------*- C++
-//-*-===//
+//===- FloatClasses.h - Sets of kinds of floats ---------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

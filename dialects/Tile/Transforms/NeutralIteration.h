@@ -1,5 +1,4 @@
-//===- NeutralIteration.h - Iterations that change nothing ----------*- C++
-//-*-===//
+//===- NeutralIteration.h - Iterations that change nothing ----------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- NormalizeBlockPtrs.cpp - Offsets instead of carried windows
-//------------===//
+//===- NormalizeBlockPtrs.cpp - Offsets instead of carried windows --------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

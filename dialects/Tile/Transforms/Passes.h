@@ -1,5 +1,4 @@
-//===- Passes.h - Passes on tile programs
-//------------------------------------===//
+//===- Passes.h - Passes on tile programs ---------------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Remark.h - Decisions, told to the user
-//---------------------------------===//
+//===- Remark.h - Decisions, told to the user -----------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

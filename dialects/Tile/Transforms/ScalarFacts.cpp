@@ -1,5 +1,4 @@
-//===- ScalarFacts.cpp - What is known of a scalar
-//----------------------------===//
+//===- ScalarFacts.cpp - What is known of a scalar ------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- ScalarFacts.h - What is known of a scalar --------------------*- C++
-//-*-===//
+//===- ScalarFacts.h - What is known of a scalar --------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

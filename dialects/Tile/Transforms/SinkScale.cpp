@@ -1,5 +1,4 @@
-//===- SinkScale.cpp - Maxima before a positive scale
-//-------------------------===//
+//===- SinkScale.cpp - Maxima before a positive scale ---------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- SplitLoops.cpp - Masked and unmasked iterations
-//------------------------===//
+//===- SplitLoops.cpp - Masked and unmasked iterations --------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

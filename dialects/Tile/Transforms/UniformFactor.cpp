@@ -1,5 +1,4 @@
-//===- UniformFactor.cpp - Products with one scalar
-//---------------------------===//
+//===- UniformFactor.cpp - Products with one scalar -----------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- UniformFactor.h - Products with one scalar -------------------*- C++
-//-*-===//
+//===- UniformFactor.h - Products with one scalar -------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- TileGPUDialect.cpp - The tilegpu dialect -------------------------- ===//
+//===- TileGPUDialect.cpp - The tilegpu dialect ---------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -66,8 +66,8 @@ TileGPUDialect::verifyOperationAttribute(Operation *op,
     if (!warps || !warps.getType().isInteger(32) || warps.getInt() < 1 ||
         warps.getInt() > kMaxWarps)
       return op->emitOpError("expected '")
-             << name << "' to be an i32 from 1 to " << kMaxWarps
-             << ", but got " << attribute.getValue();
+             << name << "' to be an i32 from 1 to " << kMaxWarps << ", but got "
+             << attribute.getValue();
     return success();
   }
   return op->emitOpError("unknown attribute '") << name << "'";
@@ -106,9 +106,9 @@ LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
       return emitError() << "expected extents from 1 to "
                          << tile::TileDialect::kMaxTileElements << ", but got "
                          << extent;
-  for (auto [name, digits] : {std::pair("reg", registers),
-                              std::pair("lane", lanes),
-                              std::pair("warp", warps)})
+  for (auto [name, digits] :
+       {std::pair("reg", registers), std::pair("lane", lanes),
+        std::pair("warp", warps)})
     if (countOf(digits, shape.size()) < 0)
       return emitError() << "expected '" << name
                          << "' to hold digits extent:(step, ...) with "

@@ -1,4 +1,4 @@
-//===- TileGPUDialect.h - The tilegpu dialect ---------------------------- ===//
+//===- TileGPUDialect.h - The tilegpu dialect -----------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- TileGPUOps.cpp - Operations of the tilegpu dialect ---------------- ===//
+//===- TileGPUOps.cpp - Operations of the tilegpu dialect -----------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -78,7 +78,8 @@ static LogicalResult verifyAccess(Operation *op, Type pointer, Type accessed,
       block ? Type(block.getTileType())
             : withElementType(
                   withoutEncoding(pointer),
-                  cast<PtrType>(flashtile::tile::getElementType(pointer)).getPointeeType());
+                  cast<PtrType>(flashtile::tile::getElementType(pointer))
+                      .getPointeeType());
   if (withoutEncoding(accessed) != expected)
     return op->emitOpError("expected a tile of type ")
            << expected << ", but got " << accessed;
@@ -165,8 +166,7 @@ LogicalResult MmaOp::verify() {
            << result;
   auto extents = [](Type type) {
     auto memory = dyn_cast<SmemType>(type);
-    return memory ? memory.getShape()
-                  : cast<RankedTensorType>(type).getShape();
+    return memory ? memory.getShape() : cast<RankedTensorType>(type).getShape();
   };
   ArrayRef<int64_t> a = extents(getA().getType());
   ArrayRef<int64_t> b = extents(getB().getType());

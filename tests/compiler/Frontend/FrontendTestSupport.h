@@ -1,4 +1,5 @@
-//===- FrontendTestSupport.h - Expectations on kernels and errors -*- C++ -*-=//
+//===- FrontendTestSupport.h - Expectations on kernels and errors ---------===//
+//-----------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- ReadmeKernel.h - The kernel of the README ----------------*- C++ -*-===//
+//===- ReadmeKernel.h - The kernel of the README --------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

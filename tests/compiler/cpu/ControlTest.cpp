@@ -1,5 +1,4 @@
-//===- ControlTest.cpp - Loops, branches, and what they carry
-//--------------===//
+//===- ControlTest.cpp - Loops, branches, and what they carry -------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- KernelTest.cpp - Grids, assertions, printing, names, compile time
-//---===//
+//===- KernelTest.cpp - Grids, assertions, printing, names, compile time --===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- MathTest.cpp - Exponentials and logarithms
-//--------------------------===//
+//===- MathTest.cpp - Exponentials and logarithms -------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

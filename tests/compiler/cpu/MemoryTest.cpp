@@ -1,5 +1,4 @@
-//===- MemoryTest.cpp - Loads, stores, pointers, atomics
-//-------------------===//
+//===- MemoryTest.cpp - Loads, stores, pointers, atomics ------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
