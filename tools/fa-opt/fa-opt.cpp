@@ -1,5 +1,4 @@
-//===- fa-opt.cpp - Runs passes on tile programs
-//------------------------------===//
+//===- fa-opt.cpp - Runs passes on tile programs --------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,19 +8,25 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/TileGPUToLLVM/Passes.h"
 #include "compiler/Conversion/TileToCPU/Passes.h"
 #include "compiler/Conversion/TileToTileGPU/Passes.h"
 #include "compiler/Pipeline/TilePipeline.h"
 #include "compiler/Target/CPU/CpuPipeline.h"
+#include "compiler/Target/NVPTX/GpuPipeline.h"
 #include "dialects/Tile/IR/TileDialect.h"
 #include "dialects/Tile/Transforms/Passes.h"
 #include "dialects/TileGPU/IR/TileGPUDialect.h"
 
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -57,22 +62,37 @@ static void registerPasses() {
   flashtile::cpu::registerTileToCPUPasses();
   flashtile::cpu::registerCpuPipelines();
   flashtile::gpu::registerTileToTileGPUPasses();
+  flashtile::gpu::registerTileGPUToLLVMPasses();
+  flashtile::gpu::registerGpuPipeline();
   registerCanonicalizerPass();
   registerCSEPass();
   registerInlinerPass();
   registerLoopInvariantCodeMotionPass();
   registerSCCPPass();
   registerSymbolDCEPass();
+
+  // The others of our pipelines, which a reproducer names.
+  registerArithToLLVMConversionPass();
+  registerConvertControlFlowToLLVMPass();
+  registerConvertFuncToLLVMPass();
+  registerConvertMathToLLVMPass();
+  registerConvertMathToLibmPass();
+  registerConvertVectorToLLVMPass();
+  registerFinalizeMemRefToLLVMConversionPass();
+  registerReconcileUnrealizedCastsPass();
+  registerSCFToControlFlowPass();
+  registerUBToLLVMConversionPass();
 }
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   DialectRegistry registry;
-  registry.insert<flashtile::tile::TileDialect,
-                  flashtile::tilegpu::TileGPUDialect, arith::ArithDialect,
-                  func::FuncDialect, LLVM::LLVMDialect, math::MathDialect,
-                  memref::MemRefDialect, scf::SCFDialect,
-                  vector::VectorDialect>();
+  registry.insert<
+      flashtile::tile::TileDialect, flashtile::tilegpu::TileGPUDialect,
+      arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect,
+      LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
+      NVVM::NVVMDialect, scf::SCFDialect, ub::UBDialect,
+      vector::VectorDialect>();
   registerPasses();
 
   llvm::cl::opt<bool> remarks(
