@@ -87,12 +87,11 @@ static void registerPasses() {
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   DialectRegistry registry;
-  registry.insert<
-      flashtile::tile::TileDialect, flashtile::tilegpu::TileGPUDialect,
-      arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect,
-      LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
-      NVVM::NVVMDialect, scf::SCFDialect, ub::UBDialect,
-      vector::VectorDialect>();
+  registry.insert<flashtile::tile::TileDialect,
+                  flashtile::tilegpu::TileGPUDialect, arith::ArithDialect,
+                  cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect,
+                  math::MathDialect, memref::MemRefDialect, NVVM::NVVMDialect,
+                  scf::SCFDialect, ub::UBDialect, vector::VectorDialect>();
   registerPasses();
 
   llvm::cl::opt<bool> remarks(
