@@ -167,14 +167,15 @@ void KernelConverter::convertReduce(Operation *op) {
   for (Value result : op->getResults()) {
     if (!tileType(result))
       continue;
-    DistributedLayout natural = slice(from, axis);
-    RankedTensorType wanted = withLayout(result.getType(), layouts.at(result));
+    DistributedLayout natural = slice(from, axis), chosen = layouts.at(result);
+    RankedTensorType wanted = withLayout(result.getType(), chosen);
     result.setType(withLayout(result.getType(), natural));
     if (result.getType() == wanted)
       continue;
     auto convert =
         tilegpu::ConvertLayoutOp::create(builder, op->getLoc(), wanted, result);
     result.replaceAllUsesExcept(convert, convert);
+    layouts.try_emplace(convert, chosen);
   }
 }
 
@@ -251,6 +252,7 @@ void KernelConverter::convertAtomic(AtomicAddOp op) {
   builder.setInsertionPoint(op);
   auto atomic = tilegpu::AtomicAddOp::create(
       builder, op.getLoc(), value.getType(), pointer, value, mask);
+  layouts.insert_or_assign(atomic.getResult(), layout);
   op.getResult().replaceAllUsesWith(atomic.getResult());
   op.erase();
 }
