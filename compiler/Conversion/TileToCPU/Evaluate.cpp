@@ -123,7 +123,8 @@ Value KernelEmitter::gatherBuffer(unsigned bufferId, ArrayRef<Coord> coords) {
   Value offset;
   int64_t stride = 1;
   VectorType type = vectorOf(b.getI64Type());
-  for (unsigned dim : llvm::reverse(physicalOrder(buffer))) {
+  const SmallVector<unsigned> order = physicalOrder(buffer);
+  for (unsigned dim : llvm::reverse(order)) { // it refers to its operand
     int64_t extent = buffer.type.getDimSize(dim);
     Value position = laneIndices(coords[dim]);
     if (coords[dim].kind != Coord::Scalar)
