@@ -1,5 +1,4 @@
-//===- ConvertTileToCPU.cpp - Tile kernels to functions for the CPU
-//-----------===//
+//===- ConvertTileToCPU.cpp - Tile kernels to functions for the CPU -------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

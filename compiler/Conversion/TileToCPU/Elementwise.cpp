@@ -1,5 +1,4 @@
-//===- Elementwise.cpp - Elementwise operations in compute types
-//--------------===//
+//===- Elementwise.cpp - Elementwise operations in compute types ----------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- EmitControl.cpp - Blocks, loops and scalars of a kernel
-//----------------===//
+//===- EmitControl.cpp - Blocks, loops and scalars of a kernel ------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

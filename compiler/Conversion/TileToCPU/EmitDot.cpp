@@ -1,4 +1,4 @@
-//===- EmitDot.cpp - Matrix products in registers -----------------------===//
+//===- EmitDot.cpp - Matrix products in registers -------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

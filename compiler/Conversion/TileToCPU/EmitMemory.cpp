@@ -1,5 +1,4 @@
-//===- EmitMemory.cpp - Loads, stores and atomics
-//------------------------------===//
+//===- EmitMemory.cpp - Loads, stores and atomics -------------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Evaluate.cpp - Elements of a tile at given coordinates
-//-----------------===//
+//===- Evaluate.cpp - Elements of a tile at given coordinates -------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- KernelEmitter.h - Loops, vectors and buffers for one kernel
-//-----------===//
+//===- KernelEmitter.h - Loops, vectors and buffers for one kernel --------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -87,10 +86,10 @@ private:
   void bindFlattened(mlir::Value value, mlir::ValueRange &parts);
 
   //===--------------------------------------------------------------------===//
-  // Loops over tiles (EmitLoops.cpp)
+  // Clusters, reductions and scans (EmitClusters.cpp)
   //===--------------------------------------------------------------------===//
   mlir::LogicalResult emitCluster(const Cluster &cluster);
-  void emitReducingCluster(const Cluster &cluster);
+  class ReducingCluster;
   llvm::SmallVector<std::pair<mlir::Value, mlir::Value>>
   evaluateMembers(llvm::ArrayRef<mlir::Operation *> members,
                   llvm::ArrayRef<Coord> coords);
@@ -99,13 +98,17 @@ private:
                llvm::ArrayRef<Coord> coords);
   void emitReduction(tile::ReduceOp op);
   void emitScan(tile::ScanOp op);
+
+  //===--------------------------------------------------------------------===//
+  // Loops over tiles, copies (EmitLoops.cpp)
+  //===--------------------------------------------------------------------===//
   /// Writes `value` into each of `value`'s buffers past the first.
   void emitFurtherLayouts(mlir::Value value);
   /// Evaluates `value` into a buffer.
   void emitCopy(mlir::Value value, unsigned bufferId);
   void emitBufferCopy(mlir::Value from, unsigned toBuffer);
 
-  /// Loops over all vectors of `shape`; `unroll` vectors at a time.
+  /// Loops over all vectors of `shape`, `vectorsAtATime` to a loop body.
   void forEachVector(llvm::ArrayRef<int64_t> shape, unsigned laneDim,
                      TileBody body);
   /// Loops over all elements.

@@ -1,12 +1,10 @@
-//===- KernelPlan.cpp - Buffered values, clusters, buffers
-//--------------------===//
+//===- KernelPlan.cpp - Buffered values and clusters ----------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Every decision is made on the tile program, where values are immutable; the
-// one place where memory is overwritten while it is still named is a loop's
-// carried buffer, and updatesInPlace states when that is safe.
+// Every decision is made on the tile program, where values are immutable.
+// Values and loop nests come first; Buffers.cpp then gives the values memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -110,9 +108,14 @@ bool KernelPlan::needsBufferFor(Value value, OpOperand &use) const {
   return isa<scf::YieldOp, scf::ConditionOp>(user);
 }
 
-void KernelPlan::bufferConstantsAndOperands(DotOp dot) {
+void KernelPlan::bufferOperands(DotOp dot) {
   buffered.insert(peelTranspose(dot.getA()).root);
   buffered.insert(peelTranspose(dot.getB()).root);
+}
+
+bool KernelPlan::isInlined(Operation *op) const {
+  return op->getNumResults() == 1 && tileType(op->getResult(0)) &&
+         !buffered.contains(op->getResult(0));
 }
 
 /// Whether `value` is evaluated by one cluster or operation only, once for
@@ -125,10 +128,7 @@ bool KernelPlan::isEvaluatedOnce(Value value) const {
     Value current = worklist.pop_back_val();
     for (OpOperand &use : current.getUses()) {
       Operation *user = use.getOwner();
-      bool inlined = user->getNumResults() == 1 &&
-                     tileType(user->getResult(0)) &&
-                     (isElementwise(user) || isView(user)) &&
-                     !buffered.contains(user->getResult(0));
+      bool inlined = isInlined(user) && (isElementwise(user) || isView(user));
       if (isa<BroadcastOp, ReshapeOp, CatOp>(user))
         return false; // each element is evaluated many times, or gathered
       if (inlined) {
@@ -161,7 +161,7 @@ void KernelPlan::chooseBuffered() {
         candidates.push_back(result);
     }
     if (auto dot = dyn_cast<DotOp>(op))
-      bufferConstantsAndOperands(dot);
+      bufferOperands(dot);
   }
   for (Value value : candidates)
     for (OpOperand &use : value.getUses())
@@ -295,242 +295,5 @@ void KernelPlan::formClusters() {
           tryJoin(*cluster, next))
         clusterOf[next] = cluster.get();
     clusters.push_back(std::move(cluster));
-  }
-}
-
-//===----------------------------------------------------------------------===//
-// Buffers
-//===----------------------------------------------------------------------===//
-
-int64_t KernelPlan::bufferBytes(RankedTensorType type, unsigned laneDim) const {
-  Type element = getBufferType(type.getElementType());
-  int64_t extent = type.getDimSize(laneDim);
-  return type.getNumElements() / extent * paddedExtent(extent) *
-         (element.getIntOrFloatBitWidth() / 8);
-}
-
-unsigned KernelPlan::newBuffer(RankedTensorType type, unsigned laneDim,
-                               unsigned position) {
-  allBuffers.push_back({type, laneDim, position, position, 0});
-  return allBuffers.size() - 1;
-}
-
-/// Whether computing `yielded` into the buffer of the loop's `carried` value
-/// is safe: nothing reads `carried` afterwards, and the computation itself
-/// reads it only at the element it is about to write.
-bool KernelPlan::updatesInPlace(Value yielded, Value carried,
-                                Operation *loop) const {
-  Operation *producer = yielded.getDefiningOp();
-  if (!producer || producer->getBlock() != carried.getParentBlock() ||
-      laneDim(yielded) != laneDim(carried) ||
-      yielded.getType() != carried.getType())
-    return false;
-  Cluster *cluster = clusterOf.lookup(producer);
-  if (!isa<DotOp>(producer) && (!cluster || isAxisReduce(producer)))
-    return false;
-  unsigned position = emissionPosition(producer);
-  bool safe = true;
-  loop->getRegion(0).walk([&](Operation *op) {
-    // Inlined operations read where their users do.
-    bool inlined = op->getNumResults() == 1 && tileType(op->getResult(0)) &&
-                   !buffered.contains(op->getResult(0));
-    if (inlined)
-      return;
-    SmallVector<Leaf> leaves;
-    for (auto [operand, identity] : evaluatedOperands(op))
-      collectLeaves(operand, identity, leaves);
-    for (const Leaf &leaf : leaves) {
-      if (leaf.value != carried)
-        continue;
-      bool sameUnit =
-          op == producer || (cluster && clusterOf.lookup(op) == cluster);
-      if (sameUnit ? !leaf.identity
-                   : emissionPosition(op) > position || isa<scf::YieldOp>(op))
-        safe = false;
-    }
-  });
-  return safe;
-}
-
-void KernelPlan::assignBuffers() {
-  // Lane dimensions that the dots ask of a value, besides its own.
-  DenseMap<Value, llvm::SmallSetVector<unsigned, 2>> wanted;
-  DenseMap<Value, bool> readOtherwise;
-  for (Operation *op : order) {
-    if (auto dot = dyn_cast<DotOp>(op)) {
-      VectorOperand vector = vectorOperand(dot, laneDim(dot.getResult()));
-      wanted[vector.root].insert(vector.laneDim);
-    }
-    bool inlined = op->getNumResults() == 1 && tileType(op->getResult(0)) &&
-                   !buffered.contains(op->getResult(0));
-    if (inlined)
-      continue;
-    SmallVector<Leaf> leaves;
-    if (auto dot = dyn_cast<DotOp>(op))
-      collectLeaves(dot.getC(), true, leaves);
-    else
-      for (auto [operand, identity] : evaluatedOperands(op))
-        collectLeaves(operand, identity, leaves);
-    for (const Leaf &leaf : leaves)
-      readOtherwise[leaf.value] = true;
-  }
-
-  auto carriedOf = [&](Value value) -> std::pair<scf::ForOp, Value> {
-    for (OpOperand &use : value.getUses())
-      if (auto yield = dyn_cast<scf::YieldOp>(use.getOwner()))
-        if (auto loop = dyn_cast<scf::ForOp>(yield->getParentOp()))
-          return {loop, loop.getRegionIterArgs()[use.getOperandNumber()]};
-    return {};
-  };
-
-  for (Operation *op : order) {
-    if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      for (auto [init, argument, result] :
-           llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs(),
-                     loop.getResults())) {
-        if (!tileType(argument))
-          continue;
-        // A value that only starts this loop gives its buffer away.
-        bool adopt = bufferIds.contains(init) && init.hasOneUse() &&
-                     init.getParentBlock() == loop->getBlock() &&
-                     bufferIds[init].size() == 1 &&
-                     laneDim(init) == laneDim(argument);
-        unsigned id = adopt ? bufferIds[init].front()
-                            : newBuffer(tileType(argument), laneDim(argument),
-                                        positions.lookup(op));
-        bufferIds[argument] = {id};
-        bufferIds[result] = {id};
-      }
-      continue;
-    }
-    if (auto loop = dyn_cast<scf::WhileOp>(op)) {
-      for (Value value : llvm::concat<Value>(
-               llvm::to_vector_of<Value>(loop.getBeforeArguments()),
-               llvm::to_vector_of<Value>(loop.getAfterArguments())))
-        if (tileType(value))
-          bufferIds[value] = {
-              newBuffer(tileType(value), laneDim(value), positions.lookup(op))};
-    }
-    for (Value result : op->getResults()) {
-      if (!tileType(result) || !buffered.contains(result))
-        continue;
-      auto &layouts = wanted[result];
-      bool regionResult =
-          op->getNumRegions() != 0 && !isa<ReduceOp, ScanOp>(op);
-      SmallVector<unsigned> dims;
-      if (regionResult || readOtherwise[result] || layouts.empty())
-        dims.push_back(laneDim(result));
-      if (!regionResult)
-        for (unsigned dim : layouts)
-          if (!llvm::is_contained(dims, dim))
-            dims.push_back(dim);
-      auto [loop, carried] = carriedOf(result);
-      if (carried && dims.size() == 1 && dims.front() == laneDim(result) &&
-          bufferIds[carried].size() == 1 &&
-          updatesInPlace(result, carried, loop)) {
-        unsigned id = bufferIds[carried].front();
-        bufferIds[result] = {id};
-        continue;
-      }
-      for (unsigned dim : dims)
-        bufferIds[result].push_back(
-            newBuffer(tileType(result), dim, emissionPosition(op)));
-    }
-  }
-
-  for (Operation *op : order) {
-    auto dot = dyn_cast<DotOp>(op);
-    if (!dot)
-      continue;
-    VectorOperand vector = vectorOperand(dot, laneDim(dot.getResult()));
-    if (llvm::none_of(buffersOf(vector.root), [&](unsigned id) {
-          return allBuffers[id].laneDim == vector.laneDim;
-        }))
-      repackBuffers[op] = newBuffer(tileType(vector.root), vector.laneDim,
-                                    positions.lookup(op));
-  }
-}
-
-//===----------------------------------------------------------------------===//
-// Live ranges and slots
-//===----------------------------------------------------------------------===//
-
-void KernelPlan::extendLiveRanges() {
-  auto isLoop = [](Operation *op) { return isa<scf::ForOp, scf::WhileOp>(op); };
-  // A read inside a loop that the value is defined outside of happens again.
-  auto lastRead = [&](Value value, Operation *reader) {
-    Block *home = value.getParentBlock();
-    unsigned last = endPositions.lookup(reader);
-    last = std::max(last, emissionPosition(reader));
-    for (Operation *parent = reader; parent && parent->getBlock() != home;
-         parent = parent->getParentOp())
-      if (Operation *outer = parent->getParentOp())
-        if (isLoop(outer))
-          last = std::max(last, endPositions.lookup(outer));
-    return last;
-  };
-  auto read = [&](Value value, Operation *reader) {
-    for (unsigned id : bufferIds.lookup(value))
-      allBuffers[id].end =
-          std::max(allBuffers[id].end, lastRead(value, reader));
-  };
-  for (Operation *op : order) {
-    bool inlined = op->getNumResults() == 1 && tileType(op->getResult(0)) &&
-                   !buffered.contains(op->getResult(0));
-    if (!inlined) {
-      SmallVector<Leaf> leaves;
-      for (auto [operand, identity] : evaluatedOperands(op))
-        collectLeaves(operand, identity, leaves);
-      for (const Leaf &leaf : leaves)
-        if (tileType(leaf.value))
-          read(leaf.value, op);
-    }
-    // Carried buffers live through their loop.
-    for (Region &region : op->getRegions())
-      for (Block &block : region)
-        for (Value argument : block.getArguments())
-          for (unsigned id : bufferIds.lookup(argument))
-            allBuffers[id].end =
-                std::max(allBuffers[id].end, endPositions.lookup(op));
-    // A region's results are written at the end of its branches.
-    if (op->getNumRegions())
-      for (Value result : op->getResults())
-        for (unsigned id : bufferIds.lookup(result)) {
-          allBuffers[id].begin =
-              std::min(allBuffers[id].begin, positions.lookup(op));
-          allBuffers[id].end =
-              std::max(allBuffers[id].end, endPositions.lookup(op));
-        }
-  }
-  // The position of a cluster's results is its leader's; a dead result still
-  // occupies its buffer while it is computed, which begin == end covers.
-}
-
-void KernelPlan::assignSlots() {
-  SmallVector<unsigned> byBegin(allBuffers.size());
-  std::iota(byBegin.begin(), byBegin.end(), 0);
-  llvm::sort(byBegin, [&](unsigned a, unsigned b) {
-    return std::pair(allBuffers[a].begin, a) <
-           std::pair(allBuffers[b].begin, b);
-  });
-  SmallVector<unsigned> slotEnds;
-  for (unsigned id : byBegin) {
-    Buffer &buffer = allBuffers[id];
-    int64_t bytes = (bufferBytes(buffer.type, buffer.laneDim) + 63) / 64 * 64;
-    // Best fit among the slots whose last value is dead.
-    std::optional<unsigned> best;
-    for (unsigned slot = 0; slot < slots.size(); ++slot)
-      if (slotEnds[slot] < buffer.begin &&
-          (!best ||
-           std::abs(slots[slot] - bytes) < std::abs(slots[*best] - bytes)))
-        best = slot;
-    if (!best) {
-      best = slots.size();
-      slots.push_back(0);
-      slotEnds.push_back(0);
-    }
-    slots[*best] = std::max(slots[*best], bytes);
-    slotEnds[*best] = buffer.end;
-    buffer.slot = *best;
   }
 }

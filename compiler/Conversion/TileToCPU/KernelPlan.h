@@ -1,5 +1,4 @@
-//===- KernelPlan.h - Where tiles live and which loops compute them
-//----------===//
+//===- KernelPlan.h - Where tiles live and which loops compute them -------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,6 +22,7 @@
 #include "compiler/Analysis/Program/TileQueries.h"
 #include "dialects/Tile/IR/TileDialect.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/SetVector.h"
@@ -99,10 +99,25 @@ private:
   void assignBuffers();
   void assignSlots();
 
+  /// Whether an operation has no buffer and no code of its own: it reads where
+  /// its users are computed.
+  bool isInlined(mlir::Operation *op) const;
   bool needsBufferFor(mlir::Value value, mlir::OpOperand &use) const;
-  void bufferConstantsAndOperands(tile::DotOp dot);
+  void bufferOperands(tile::DotOp dot);
   bool isEvaluatedOnce(mlir::Value value) const;
   bool tryJoin(Cluster &cluster, mlir::Operation *candidate) const;
+
+  /// How values are read: the lane dimensions that dots ask for, and whether
+  /// anything else reads them, in their own.
+  struct Reads {
+    llvm::DenseMap<mlir::Value, llvm::SmallSetVector<unsigned, 2>> byDots;
+    llvm::DenseSet<mlir::Value> otherwise;
+  };
+  Reads collectReads() const;
+  void assignCarriedBuffers(mlir::scf::ForOp loop);
+  void assignCarriedBuffers(mlir::scf::WhileOp loop);
+  void assignResultBuffers(mlir::Value result, const Reads &reads);
+  void assignRepackBuffers();
   bool updatesInPlace(mlir::Value yielded, mlir::Value carried,
                       mlir::Operation *loop) const;
 

@@ -1,5 +1,4 @@
-//===- LaneDims.cpp - Choice of the lane dimension of every tile
-//--------------===//
+//===- LaneDims.cpp - Choice of the lane dimension of every tile ----------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Numerics.h - Element formats and exponentials in vector code
-//----------===//
+//===- Numerics.h - Element formats and exponentials in vector code -------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Passes.h - Conversion of tile kernels for the CPU
-//----------------------===//
+//===- Passes.h - Conversion of tile kernels for the CPU ------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
