@@ -9,6 +9,7 @@ include(GNUInstallDirs)
 # use of the others is pulled in by the linker.
 set(FLASHTILE_PUBLIC_LIBRARIES
   TileAttention
+  TileCuda
   TileDriver
   TileFrontend
   TileJit
@@ -58,6 +59,7 @@ install(TARGETS flashtile EXPORT FlashTileTargets LIBRARY DESTINATION ${CMAKE_IN
 install(DIRECTORY runtime DESTINATION ${FLASHTILE_INCLUDE_DIR}
   FILES_MATCHING PATTERN "*.h" PATTERN "EnvOptions.def"
   PATTERN "BuildId.h" EXCLUDE
+  PATTERN "GpuModule.h" EXCLUDE
   PATTERN "KernelCache.h" EXCLUDE
   PATTERN "KernelCode.h" EXCLUDE
   PATTERN "LaunchArguments.h" EXCLUDE
@@ -74,6 +76,7 @@ install(DIRECTORY compiler/Driver compiler/Frontend compiler/Support
   FILES_MATCHING PATTERN "*.h"
   PATTERN "Emitter.h" EXCLUDE
   PATTERN "FrontendInternal.h" EXCLUDE
+  PATTERN "GpuCompiler.h" EXCLUDE
   PATTERN "KernelState.h" EXCLUDE
   PATTERN "LoadedCode.h" EXCLUDE
   PATTERN "Session.h" EXCLUDE

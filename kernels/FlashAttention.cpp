@@ -34,10 +34,11 @@ struct Operands {
   Operand q, k, v;
 };
 
-[[noreturn]] void refuse(const std::string &message) {
+} // namespace
+
+[[noreturn]] static void refuse(const std::string &message) {
   throw Error(ErrorCode::InvalidArgument, "flash attention: " + message);
 }
-} // namespace
 
 /// Views a tensor of two or more dimensions as [batch, heads, rows, d]. A
 /// tensor of three dimensions has one head in each batch.
@@ -117,6 +118,10 @@ static void checkTensors(const Tensor &q, const Tensor &k, const Tensor &v) {
     refuse("expected 'q' with a head dimension between 8 and 256 in steps of "
            "8, but got " +
            std::to_string(headDim));
+  for (auto [name, tensor] : {std::pair("k", &k), std::pair("v", &v)})
+    if (tensor->device() != q.device())
+      refuse(std::string("expected '") + name + "' on " +
+             q.device().toString() + ", as 'q', but got " + tensor->describe());
   checkAgainstQuery("k", k, q);
   checkAgainstQuery("v", v, q);
 }
@@ -184,10 +189,12 @@ chooseConfig(const Operand &q, const Operand &k, const Operand &v,
 }
 
 /// The compiled kernel of a configuration, compiled on first use.
-static Kernel kernelFor(const kernels::FlashAttentionConfig &config) {
-  using Key = std::tuple<ElementType, int, int64_t, int64_t, int64_t, bool, int,
-                         bool, bool, bool>;
-  Key key = {config.dtype,
+static Kernel kernelFor(const kernels::FlashAttentionConfig &config,
+                        Device device) {
+  using Key = std::tuple<std::string, ElementType, int, int64_t, int64_t,
+                         int64_t, bool, int, bool, bool, bool>;
+  Key key = {device.toString(),
+             config.dtype,
              config.outputType ? static_cast<int>(*config.outputType) : -1,
              config.headDim,
              config.blockM,
@@ -208,7 +215,7 @@ static Kernel kernelFor(const kernels::FlashAttentionConfig &config) {
   // Compiled outside the lock: other configurations need not wait. Two threads
   // may compile the same one; the code is equal and the first is kept.
   Kernel kernel =
-      Jit().compile(kernels::buildFlashAttentionForward(config)).kernel();
+      Jit(device).compile(kernels::buildFlashAttentionForward(config)).kernel();
   std::lock_guard<std::mutex> lock(mutex);
   return kernels.emplace(key, kernel).first->second;
 }
@@ -225,7 +232,7 @@ Kernel flashtile::flashAttentionKernel(const Tensor &q, const Tensor &k,
                                        const Tensor &v,
                                        const FlashAttentionOptions &options) {
   auto [query, key, value] = checkedOperands(q, k, v);
-  return kernelFor(chooseConfig(query, key, value, options, true));
+  return kernelFor(chooseConfig(query, key, value, options, true), q.device());
 }
 
 FlashAttentionResult
@@ -235,8 +242,8 @@ flashtile::flashAttention(const Tensor &q, const Tensor &k, const Tensor &v,
   Shape rows = q.shape();
   rows.pop_back();
   FlashAttentionResult result{
-      Tensor::empty(q.shape(), outputTypeOf(q, options)),
-      Tensor::empty(rows, DType::F32)};
+      Tensor::empty(q.shape(), outputTypeOf(q, options), q.device()),
+      Tensor::empty(rows, DType::F32, q.device())};
   flashAttention(q, k, v, options, result.o, result.lse);
   return result;
 }
@@ -262,12 +269,16 @@ void flashtile::flashAttention(const Tensor &q, const Tensor &k,
     if (o.numel() > 0 && o.size(dim) > 1 && o.stride(dim) == 0)
       refuse("expected the elements of 'o' in places of their own, but got " +
              o.describe());
+  for (auto [name, tensor] : {std::pair("o", &o), std::pair("lse", &lse)})
+    if (tensor->device() != q.device())
+      refuse(std::string("expected '") + name + "' on " +
+             q.device().toString() + ", as 'q', but got " + tensor->describe());
   Operand out = asOperand(o);
   if (o.rank() > 4 && !out.tensor.sharesStorageWith(o))
     refuse("expected the leading dimensions of 'o' to be one block of memory");
 
   auto config = chooseConfig(query, key, value, options, unitInner(out));
-  Kernel kernel = kernelFor(config);
+  Kernel kernel = kernelFor(config, q.device());
   double scale = scaleOf(query, options);
   auto i32 = [](int64_t number) { return static_cast<int32_t>(number); };
   std::vector<ArgumentValue> arguments = {

@@ -13,6 +13,7 @@
 #include "compiler/Frontend/KernelBuilder.h"
 #include "compiler/Support/Error.h"
 #include "runtime/EnvOptions.h"
+#include "runtime/GpuModule.h"
 #include "runtime/KernelCache.h"
 #include "runtime/KernelCode.h"
 #include "runtime/ModuleCache.h"
@@ -70,21 +71,28 @@ const Kernel &Module::kernel() const {
 
 Jit::Jit(Device device, CompilerOptions options)
     : target(device), compilerOptions(std::move(options)) {
-  if (!device.isCpu())
-    throw Error(ErrorCode::Unsupported,
-                "this build compiles for 'cpu', but not for '" +
-                    device.toString() + "'");
   const EnvOptions environment = EnvOptions::read();
   if (compilerOptions.dumpFolder.empty())
     compilerOptions.dumpFolder = environment.dumpDir;
   printsTiming = environment.timing;
   environmentKey = environment.cacheKey();
+  if (device.isCuda()) {
+    const CudaDevice &gpu = CudaDevice::get(device);
+    if (compilerOptions.target == "cpu")
+      compilerOptions.target = gpuTarget(gpu);
+    environmentKey += gpuIdentity(gpu);
+  } else if (compilerOptions.target != "cpu") {
+    throw Error(ErrorCode::InvalidArgument,
+                "expected target 'cpu' for device cpu, but got '" +
+                    compilerOptions.target + "'");
+  }
   if (compilerOptions.dumpFolder.empty())
     diskCache = KernelCache::open(environment.kernelCacheFolder(),
                                   environment.cacheSize);
   // The folder does not change the code, but a hit would write nothing to it.
-  optionsKey = hexText(digest(
-      {compilerOptions.hash(), environmentKey, compilerOptions.dumpFolder}));
+  // Code loaded on one GPU is not on another.
+  optionsKey = hexText(digest({compilerOptions.hash(), environmentKey,
+                               device.toString(), compilerOptions.dumpFolder}));
 }
 
 /// "folder/007-name", a new number for each compilation of this process.
@@ -124,8 +132,8 @@ static std::string reportText(const std::vector<Kernel> &kernels) {
 
 /// The module kept on disk for `key`, or null. Bytes that cannot be loaded are
 /// those of no entry: it is written anew.
-static std::unique_ptr<CompiledModule> loadFrom(KernelCache &cache,
-                                                const Digest &key) {
+static std::unique_ptr<CompiledModule>
+loadFrom(KernelCache &cache, const Digest &key, Device device) {
   const auto begin = std::chrono::steady_clock::now();
   const std::optional<std::string> bytes = cache.find(key);
   std::optional<KernelArtifact> artifact;
@@ -138,6 +146,9 @@ static std::unique_ptr<CompiledModule> loadFrom(KernelCache &cache,
   const std::chrono::duration<double, std::milli> elapsed =
       std::chrono::steady_clock::now() - begin;
   report.stages.push_back({"read", elapsed.count()});
+  if (device.isCuda())
+    return loadOnGpu(std::move(*artifact), CudaDevice::get(device),
+                     std::move(report));
   return loadArtifact(std::move(*artifact), cpuCallbacks(), std::move(report))
       .module;
 }
@@ -145,12 +156,23 @@ static std::unique_ptr<CompiledModule> loadFrom(KernelCache &cache,
 /// Compiles, and keeps the result in `cache` unless that is null.
 static std::unique_ptr<CompiledModule>
 compileInto(KernelCache *cache, const Digest &key, std::string_view text,
-            std::string_view fileName, const CompilerOptions &options) {
+            std::string_view fileName, const CompilerOptions &options,
+            Device device) {
   ArtifactResult compiled = compileToArtifact(text, fileName, options);
   if (!compiled.artifact)
     fail(fileName, compiled.error, compiled.internal);
+  if (device.isCuda())
+    assemble(*compiled.artifact, CudaDevice::get(device), compiled.report);
   const std::string bytes =
       cache ? compiled.artifact->serialize() : std::string();
+  if (device.isCuda()) {
+    auto module =
+        loadOnGpu(std::move(*compiled.artifact), CudaDevice::get(device),
+                  std::move(compiled.report));
+    if (cache)
+      cache->store(key, bytes);
+    return module;
+  }
   CompileResult loaded =
       loadArtifact(std::move(*compiled.artifact), cpuCallbacks(),
                    std::move(compiled.report));
@@ -162,11 +184,16 @@ compileInto(KernelCache *cache, const Digest &key, std::string_view text,
 }
 
 static ModuleCache::Kernels
-kernelsOf(std::shared_ptr<const CompiledModule> module) {
+kernelsOf(std::shared_ptr<const CompiledModule> module, Device device) {
   std::vector<Kernel> kernels;
-  for (const CompiledKernel &kernel : module->kernels)
+  const auto *gpu = dynamic_cast<const GpuModule *>(module.get());
+  for (size_t i = 0; i < module->kernels.size(); ++i) {
+    std::optional<CudaFunction> function;
+    if (gpu)
+      function = gpu->functions[i];
     kernels.emplace_back(std::make_shared<const detail::KernelCode>(
-        detail::KernelCode{module, kernel}));
+        detail::KernelCode{module, module->kernels[i], device, function}));
+  }
   return std::make_shared<const std::vector<Kernel>>(std::move(kernels));
 }
 
@@ -186,11 +213,12 @@ Module Jit::compileAs(std::string_view text, std::string_view fileName,
     std::unique_ptr<CompiledModule> module;
     if (diskCache) {
       diskKey = kernelCacheKey(compilerOptions, environmentKey, fileName, text);
-      module = loadFrom(*diskCache, diskKey);
+      module = loadFrom(*diskCache, diskKey, target);
     }
     if (!module)
-      module = compileInto(diskCache.get(), diskKey, text, fileName, options);
-    ModuleCache::Kernels kernels = kernelsOf(std::move(module));
+      module = compileInto(diskCache.get(), diskKey, text, fileName, options,
+                           target);
+    ModuleCache::Kernels kernels = kernelsOf(std::move(module), target);
     if (printsTiming) {
       const std::string report = reportText(*kernels);
       std::fwrite(report.data(), 1, report.size(), stderr);

@@ -56,8 +56,10 @@ class Jit {
 public:
   /// A compiler for `device`. An empty `options.dumpFolder` takes
   /// FLASHTILE_DUMP_DIR; each compilation writes to a folder of its own in it.
-  /// Throws Unsupported for a device other than the cpu,
-  /// InvalidArgument for a processor that is not known.
+  /// For a cuda device, a target of "cpu" becomes the
+  /// GPU's instruction family. Throws Unsupported where there is no driver or
+  /// GPU, or one older than sm_80; InvalidArgument for a processor that is not
+  /// known.
   explicit Jit(Device device = Device::cpu(), CompilerOptions options = {});
 
   const Device &device() const { return target; }

@@ -7,6 +7,7 @@
 
 #include "runtime/Kernel.h"
 
+#include "runtime/GpuModule.h"
 #include "runtime/KernelCode.h"
 #include "runtime/LaunchArguments.h"
 #include "runtime/ProgramRunner.h"
@@ -28,6 +29,13 @@ KernelReport Kernel::report() const {
   static_cast<CompileReport &>(report) = code->module->report;
   report.kernel = name();
   report.arenaBytes = code->kernel.arenaBytes;
+  if (code->function) {
+    report.onGpu = true;
+    report.registers = code->function->attributes().registers;
+    report.spillBytes = code->function->attributes().localBytes;
+    report.sharedBytes = code->kernel.sharedBytes;
+    report.numWarps = code->kernel.numWarps;
+  }
   return report;
 }
 
@@ -40,9 +48,15 @@ static std::string line(const char *format, const std::string &label,
 
 std::string KernelReport::toString() const {
   std::string text = "kernel " + kernel + ": " + std::to_string(codeBytes) +
-                     " bytes of object code, " + std::to_string(arenaBytes) +
-                     " bytes of scratch memory" +
-                     (fromCache ? ", from cache\n" : "\n");
+                     " bytes of object code, ";
+  if (onGpu)
+    text += std::to_string(numWarps) + " warps, " + std::to_string(registers) +
+            " registers and " + std::to_string(spillBytes) +
+            " bytes of local memory a thread, " + std::to_string(sharedBytes) +
+            " bytes of shared memory";
+  else
+    text += std::to_string(arenaBytes) + " bytes of scratch memory";
+  text += fromCache ? ", from cache\n" : "\n";
   for (const StageTime &stage : stages)
     text += line("  %-16.64s %9.3f ms\n", stage.stage, stage.milliseconds);
   text += line("  %-16.64s %9.3f ms\n", "total", totalMilliseconds());
@@ -55,7 +69,8 @@ std::string KernelReport::toString() const {
 
 static Kernel::Grid gridOf(const detail::KernelCode &code,
                            const NamedArgument *named, size_t count) {
-  return LaunchArguments(code.kernel.info, named, count, /*gridOnly=*/true)
+  return LaunchArguments(code.kernel.info, code.device, named, count,
+                         /*gridOnly=*/true)
       .grid();
 }
 
@@ -75,19 +90,22 @@ static void run(const detail::KernelCode &code,
     return;
   // Before the programs run: a failed one may have stored something, too.
   arguments.bumpVersions();
-  runPrograms(code.kernel, grid, arguments.pointers());
+  if (code.function)
+    launchOnGpu(*code.function, code.kernel, grid, arguments);
+  else
+    runPrograms(code.kernel, grid, arguments.pointers());
 }
 
 void Kernel::launch(std::initializer_list<NamedArgument> arguments) const {
-  run(*code,
-      LaunchArguments(code->kernel.info, arguments.begin(), arguments.size()));
+  run(*code, LaunchArguments(code->kernel.info, code->device, arguments.begin(),
+                             arguments.size()));
 }
 
 void Kernel::launch(const std::vector<NamedArgument> &arguments) const {
-  run(*code,
-      LaunchArguments(code->kernel.info, arguments.data(), arguments.size()));
+  run(*code, LaunchArguments(code->kernel.info, code->device, arguments.data(),
+                             arguments.size()));
 }
 
 void Kernel::launchPositional(const ArgumentValue *values, size_t count) const {
-  run(*code, LaunchArguments(code->kernel.info, values, count));
+  run(*code, LaunchArguments(code->kernel.info, code->device, values, count));
 }

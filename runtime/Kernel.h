@@ -40,6 +40,9 @@ struct KernelReport : CompileReport {
   std::string kernel;
   /// Scratch memory of one program on the cpu.
   int64_t arenaBytes = 0;
+  /// The rest is of a kernel on a GPU. Local memory is what registers spill to.
+  bool onGpu = false;
+  int64_t numWarps = 0, registers = 0, spillBytes = 0, sharedBytes = 0;
 
   /// All of it as lines of text.
   std::string toString() const;
@@ -65,8 +68,9 @@ public:
   Grid grid(std::initializer_list<NamedArgument> arguments) const;
   Grid grid(const std::vector<NamedArgument> &arguments) const;
 
-  /// Runs the kernel over its grid and returns when it is done. An empty grid
-  /// is fine and runs nothing. Counts as a write (Tensor::version) to every
+  /// Runs the kernel over its grid: on the cpu until it is done, on a GPU by
+  /// queueing it in the device's current stream. An empty grid is fine and runs
+  /// nothing. Counts as a write (Tensor::version) to every
   /// tensor that the kernel may store to.
   ///
   /// Throws InvalidArgument, before anything runs, for an argument that is

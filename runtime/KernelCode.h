@@ -11,8 +11,11 @@
 #define FLASHTILE_RUNTIME_KERNELCODE_H
 
 #include "compiler/Driver/Compiler.h"
+#include "runtime/Device.h"
+#include "runtime/cuda/CudaModule.h"
 
 #include <memory>
+#include <optional>
 
 namespace flashtile::detail {
 
@@ -20,6 +23,8 @@ namespace flashtile::detail {
 struct KernelCode {
   std::shared_ptr<const CompiledModule> module;
   const CompiledKernel &kernel; ///< in `module`
+  Device device;
+  std::optional<CudaFunction> function; ///< on a GPU
 };
 
 } // namespace flashtile::detail

@@ -98,9 +98,9 @@ void LaunchArguments::allocate() {
   integers.reserve(integerCount);
 }
 
-LaunchArguments::LaunchArguments(const KernelInfo &info,
+LaunchArguments::LaunchArguments(const KernelInfo &info, Device device,
                                  const ArgumentValue *values, size_t count)
-    : info(info) {
+    : info(info), device(device) {
   if (count != info.arguments.size())
     throw Error(ErrorCode::InvalidArgument,
                 "expected " + std::to_string(info.arguments.size()) +
@@ -111,10 +111,10 @@ LaunchArguments::LaunchArguments(const KernelInfo &info,
     bind(i, values[i]);
 }
 
-LaunchArguments::LaunchArguments(const KernelInfo &info,
+LaunchArguments::LaunchArguments(const KernelInfo &info, Device device,
                                  const NamedArgument *named, size_t count,
                                  bool gridOnly)
-    : info(info) {
+    : info(info), device(device) {
   allocate();
   if (!bindByName(named, count))
     failNames(named, count, gridOnly);
@@ -214,8 +214,10 @@ void LaunchArguments::bindPointer(size_t position, const ArgumentValue &value) {
     if (tensor.dtype() != argument.type)
       failType(position, value,
                "; convert it with to(DType), whose result is a copy");
-    if (!tensor.device().isCpu())
-      failType(position, value, ", which this kernel's device cannot reach");
+    if (tensor.device() != device)
+      failType(position, value,
+               ", which the kernel on " + device.toString() +
+                   " cannot reach; copy it there with to(Device)");
     address = tensor.rawData();
   } else if (value.kind() != ArgumentValue::Kind::Pointer) {
     failType(position, value);

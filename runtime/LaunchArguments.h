@@ -15,6 +15,7 @@
 
 #include "compiler/Driver/KernelInfo.h"
 #include "runtime/ArgumentValue.h"
+#include "runtime/Device.h"
 
 #include <array>
 #include <vector>
@@ -23,14 +24,15 @@ namespace flashtile {
 
 class LaunchArguments {
 public:
-  /// Binds values in order, or by name. Throws InvalidArgument. The values must
-  /// outlive this.
-  LaunchArguments(const KernelInfo &info, const ArgumentValue *values,
-                  size_t count);
+  /// Binds values in order, or by name, for a kernel on `device`. Throws
+  /// InvalidArgument. The values must outlive this.
+  LaunchArguments(const KernelInfo &info, Device device,
+                  const ArgumentValue *values, size_t count);
   /// With `gridOnly`, arguments that the grid does not depend on may be
   /// missing.
-  LaunchArguments(const KernelInfo &info, const NamedArgument *named,
-                  size_t count, bool gridOnly = false);
+  LaunchArguments(const KernelInfo &info, Device device,
+                  const NamedArgument *named, size_t count,
+                  bool gridOnly = false);
   LaunchArguments(const LaunchArguments &) = delete;
   LaunchArguments &operator=(const LaunchArguments &) = delete;
 
@@ -43,6 +45,14 @@ public:
 
   /// Counts a write to each tensor that the kernel may store to.
   void bumpVersions() const;
+
+  /// Calls `function` with every argument that is a tensor.
+  template <typename Function>
+  void forEachTensor(Function &&function) const {
+    for (size_t i = 0; i < info.arguments.size(); ++i)
+      if (sources[i]->kind() == ArgumentValue::Kind::TensorValue)
+        function(sources[i]->tensor());
+  }
 
 private:
   /// A value as the kernel reads it.
@@ -65,6 +75,7 @@ private:
   [[noreturn]] void failExtent(size_t axis, const std::string &problem) const;
 
   const KernelInfo &info;
+  const Device device;
   const ArgumentValue **sources = nullptr; ///< by position; null: missing
   Slot *slots = nullptr;
   const void **pointerData = nullptr;

@@ -2,6 +2,7 @@
 # own first, then LLVM's (FileCheck, not, split-file), so that a RUN line can be
 # pasted into a shell that has the same PATH.
 
+import ctypes.util
 import os
 import shutil
 
@@ -60,5 +61,7 @@ if ptxas:
     config.substitutions.append(("%ptxas", ptxas))
 if os.path.exists("/dev/nvidia0"):
     config.available_features.add("cuda-device")
+if not ctypes.util.find_library("cuda"):
+    config.available_features.add("no-cuda-driver")
 if "address" in config.flashtile_sanitize:
     config.available_features.add("asan")

@@ -11,6 +11,7 @@
 #include "compiler/Driver/Compiler.h"
 
 #include "compiler/Conversion/TileToCPU/Passes.h"
+#include "compiler/Driver/GpuCompiler.h"
 #include "compiler/Driver/LoadedCode.h"
 #include "compiler/Driver/Session.h"
 #include "compiler/Pipeline/TilePipeline.h"
@@ -135,6 +136,8 @@ std::string CpuCompilation::translate() {
 ArtifactResult compileToArtifact(std::string_view text,
                                  std::string_view fileName,
                                  const CompilerOptions &options) {
+  if (options.target != "cpu")
+    return compileToPtx(text, fileName, options);
   ArtifactResult result;
   CompileReport &report = result.report;
   CpuCompilation compilation(fileName, options, report);

@@ -89,8 +89,9 @@ struct ArtifactResult {
   bool internal = false;
 };
 
-/// Compiles every kernel of a module given as text. `fileName` stands in
-/// diagnostics. Safe to call from several threads.
+/// Compiles every kernel of a module given as text: to object code for the cpu,
+/// to PTX for "sm_80" and "sm_90a". `fileName` stands in diagnostics. Safe to
+/// call from several threads.
 ArtifactResult compileToArtifact(std::string_view text,
                                  std::string_view fileName,
                                  const CompilerOptions &options);

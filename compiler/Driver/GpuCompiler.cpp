@@ -8,12 +8,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Driver/Compiler.h"
+#include "compiler/Driver/GpuCompiler.h"
+
+#include "compiler/Conversion/TileGPUToLLVM/Passes.h"
 #include "compiler/Driver/Session.h"
 #include "compiler/Pipeline/TilePipeline.h"
 #include "compiler/Target/NVPTX/GpuPipeline.h"
 #include "compiler/Target/NVPTX/PtxCodeGen.h"
 #include "dialects/Tile/IR/TileDialect.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 
@@ -29,52 +33,123 @@ static std::string checkOptions(const CompilerOptions &options) {
   return {};
 }
 
+namespace {
+/// A module on its way to PTX.
+struct GpuCompilation {
+  GpuCompilation(std::string_view fileName, const CompilerOptions &options,
+                 CompileReport &report)
+      : fileName(fileName), options(options),
+        session(fileName, options, report) {}
+
+  /// Parses and lowers to the LLVM and NVVM dialects. The error, or nothing.
+  std::string lower(std::string_view text);
+  /// LLVM IR or PTX text; sets `error` where there is none.
+  std::string emit(bool llvmIROnly, std::string &error);
+
+  std::string fileName;
+  const CompilerOptions &options;
+  Session session;
+  OwningOpRef<ModuleOp> module;
+  std::vector<ArtifactKernel> kernels;
+  bool internal = false;
+
+private:
+  std::string failedStage(StringRef stage) {
+    std::string errors = session.takeErrors();
+    internal = errors.empty();
+    return internal ? "stage '" + stage.str() + "' failed without a diagnostic"
+                    : errors;
+  }
+};
+} // namespace
+
+std::string GpuCompilation::lower(std::string_view text) {
+  if (std::string error = checkOptions(options); !error.empty())
+    return error;
+  module = session.parse(text);
+  if (!module)
+    return failedStage("parse");
+  for (tile::KernelOp kernel : module->getOps<tile::KernelOp>())
+    kernels.emplace_back().info = describeKernel(kernel);
+  if (kernels.empty())
+    return "'" + fileName + "': expected at least one 'tile.kernel'";
+  if (failed(session.run(*module, "tile-optimize", [](OpPassManager &pm) {
+        buildTilePipeline(pm, TilePipelineOptions());
+      })))
+    return failedStage("tile-optimize");
+  gpu::GpuPipelineOptions pipeline;
+  pipeline.target = options.target;
+  pipeline.numWarps = options.numWarps;
+  if (failed(session.run(*module, "tile-to-nvvm", [&](OpPassManager &pm) {
+        gpu::buildGpuPipeline(pm, pipeline);
+      })))
+    return failedStage("tile-to-nvvm");
+  for (ArtifactKernel &kernel : kernels) {
+    kernel.numWarps = options.numWarps;
+    auto function = module->lookupSymbol<LLVM::LLVMFuncOp>(kernel.info.name);
+    if (auto bytes =
+            function->getAttrOfType<IntegerAttr>(gpu::kSharedBytesAttr))
+      kernel.sharedBytes = bytes.getInt();
+  }
+  return {};
+}
+
+std::string GpuCompilation::emit(bool llvmIROnly, std::string &error) {
+  std::string text;
+  session.time(llvmIROnly ? "llvm-ir" : "ptx", [&] {
+    llvm::Expected<std::string> code =
+        gpu::emitPtx(*module, options.target, llvmIROnly);
+    if (code)
+      text = std::move(*code);
+    else
+      error = llvm::toString(code.takeError());
+  });
+  internal |= !error.empty();
+  if (error.empty())
+    session.dump("codegen", llvmIROnly ? "ll" : "ptx",
+                 [&](llvm::raw_ostream &stream) { stream << text; });
+  return text;
+}
+
+ArtifactResult compileToPtx(std::string_view text, std::string_view fileName,
+                            const CompilerOptions &options) {
+  ArtifactResult result;
+  GpuCompilation compilation(fileName, options, result.report);
+  result.error = compilation.lower(text);
+  std::string code;
+  if (result.error.empty())
+    code = compilation.emit(/*llvmIROnly=*/false, result.error);
+  if (!result.error.empty()) {
+    result.internal = compilation.internal;
+    return result;
+  }
+  KernelArtifact &artifact = result.artifact.emplace();
+  artifact.target = options.target;
+  artifact.format = CodeFormat::Ptx;
+  artifact.code = std::move(code);
+  artifact.kernels = std::move(compilation.kernels);
+  artifact.remarks = std::move(result.report.remarks);
+  artifact.warnings = std::move(result.report.warnings);
+  return result;
+}
+
 TranslateResult translateForGpu(std::string_view text,
                                 std::string_view fileName,
                                 const CompilerOptions &options,
                                 OutputKind kind) {
+  CompileReport report;
+  GpuCompilation compilation(fileName, options, report);
   TranslateResult result;
-  result.error = checkOptions(options);
+  result.error = compilation.lower(text);
   if (!result.error.empty())
     return result;
-  CompileReport report;
-  Session session(fileName, options, report);
-  OwningOpRef<ModuleOp> module = session.parse(text);
-  auto failed = [&](StringRef stage) {
-    result.error = session.takeErrors();
-    if (result.error.empty())
-      result.error = "stage '" + stage.str() + "' failed without a diagnostic";
-    return result;
-  };
-  if (!module)
-    return failed("parse");
-  if (module->getOps<tile::KernelOp>().empty()) {
-    result.error =
-        "'" + std::string(fileName) + "': expected at least one 'tile.kernel'";
-    return result;
-  }
-  if (mlir::failed(session.run(*module, "tile-optimize", [](OpPassManager &pm) {
-        buildTilePipeline(pm, TilePipelineOptions());
-      })))
-    return failed("tile-optimize");
-  gpu::GpuPipelineOptions pipeline;
-  pipeline.target = options.target;
-  pipeline.numWarps = options.numWarps;
-  if (mlir::failed(session.run(*module, "tile-to-nvvm", [&](OpPassManager &pm) {
-        gpu::buildGpuPipeline(pm, pipeline);
-      })))
-    return failed("tile-to-nvvm");
   if (kind == OutputKind::LLVMDialect) {
     llvm::raw_string_ostream stream(result.output);
-    module->print(stream);
+    compilation.module->print(stream);
     return result;
   }
-  llvm::Expected<std::string> code = gpu::emitPtx(
-      *module, options.target, /*llvmIROnly=*/kind == OutputKind::LLVMIR);
-  if (!code)
-    result.error = llvm::toString(code.takeError());
-  else
-    result.output = std::move(*code);
+  result.output = compilation.emit(
+      /*llvmIROnly=*/kind == OutputKind::LLVMIR, result.error);
   return result;
 }
 

@@ -127,6 +127,8 @@ static void transferKernel(Stream &stream, Value &kernel) {
   });
   stream.integer(kernel.arenaBytes);
   stream.flag(kernel.canFail);
+  stream.integer(kernel.numWarps);
+  stream.integer(kernel.sharedBytes);
 }
 
 template <typename Stream, typename Value>
@@ -162,7 +164,9 @@ static bool isEvaluable(const GridExpr &extent, uint64_t integers) {
 
 static bool isLaunchable(const ArtifactKernel &kernel) {
   const std::vector<GridExpr> &grid = kernel.info.grid;
-  if (kernel.arenaBytes < 0 || grid.empty() || grid.size() > 3)
+  constexpr int64_t maxWarps = 32;
+  if (kernel.arenaBytes < 0 || kernel.sharedBytes < 0 || kernel.numWarps < 0 ||
+      kernel.numWarps > maxWarps || grid.empty() || grid.size() > 3)
     return false;
   uint64_t integers = 0;
   for (const KernelArgument &argument : kernel.info.arguments)

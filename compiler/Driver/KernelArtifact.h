@@ -35,6 +35,10 @@ struct ArtifactKernel {
   int64_t arenaBytes = 0;
   /// It may call CpuCallbacks::fail, which does not return.
   bool canFail = false;
+  /// On a GPU: warps of a program, and bytes of dynamic shared memory. Threads
+  /// take the arguments, then the three extents of the grid as i32.
+  int64_t numWarps = 0;
+  int64_t sharedBytes = 0;
 };
 
 struct KernelArtifact {
@@ -47,7 +51,7 @@ struct KernelArtifact {
   std::vector<std::string> warnings;
 
   /// Part of the key of a cached artifact: raised whenever serialize() changes.
-  static constexpr uint32_t formatVersion = 1;
+  static constexpr uint32_t formatVersion = 2;
 
   /// The same bytes on every machine.
   std::string serialize() const;

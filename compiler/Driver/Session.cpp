@@ -35,11 +35,11 @@ namespace flashtile {
 
 static DialectRegistry makeRegistry() {
   DialectRegistry registry;
-  registry.insert<tile::TileDialect, tilegpu::TileGPUDialect,
-                  arith::ArithDialect, cf::ControlFlowDialect,
-                  func::FuncDialect, LLVM::LLVMDialect, math::MathDialect,
-                  memref::MemRefDialect, NVVM::NVVMDialect, scf::SCFDialect,
-                  vector::VectorDialect>();
+  registry
+      .insert<tile::TileDialect, tilegpu::TileGPUDialect, arith::ArithDialect,
+              cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect,
+              math::MathDialect, memref::MemRefDialect, NVVM::NVVMDialect,
+              scf::SCFDialect, vector::VectorDialect>();
   cpu::registerLLVMTranslations(registry);
   gpu::registerNVVMTranslations(registry);
   return registry;

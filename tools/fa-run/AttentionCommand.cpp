@@ -137,7 +137,7 @@ static int checkResult(const FlashAttentionResult &result, const Tensor &q,
 }
 
 static int runAttention(const AttentionArguments &arguments) {
-  checkTarget(arguments.target);
+  Device device = targetDevice(arguments.target);
   std::optional<DType> type = typeOf(arguments);
   Tensor q = readOperand(arguments.q, type);
   Tensor k = readOperand(arguments.k, type);
@@ -158,9 +158,13 @@ static int runAttention(const AttentionArguments &arguments) {
   options.blockN = arguments.blockN;
   using Clock = std::chrono::steady_clock;
   auto begin = Clock::now();
-  Kernel kernel = flashAttentionKernel(q, k, v, options);
+  Tensor deviceQ = q.to(device), deviceK = k.to(device), deviceV = v.to(device);
+  Kernel kernel = flashAttentionKernel(deviceQ, deviceK, deviceV, options);
   auto compiled = Clock::now();
-  FlashAttentionResult result = flashAttention(q, k, v, options);
+  FlashAttentionResult result =
+      flashAttention(deviceQ, deviceK, deviceV, options);
+  // Waits for a GPU, and counts the way back.
+  result = {result.o.to(Device::cpu()), result.lse.to(Device::cpu())};
   auto done = Clock::now();
   auto milliseconds = [](auto duration) {
     return std::chrono::duration<double, std::milli>(duration).count();

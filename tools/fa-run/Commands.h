@@ -12,6 +12,8 @@
 #ifndef FLASHTILE_TOOLS_FA_RUN_COMMANDS_H
 #define FLASHTILE_TOOLS_FA_RUN_COMMANDS_H
 
+#include "runtime/Device.h"
+
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
@@ -38,10 +40,11 @@ CLI::Validator realNumber();
 std::optional<int64_t> parseInteger(const std::string &text);
 std::optional<double> parseReal(const std::string &text);
 
-/// Adds `--target`, which so far takes "cpu" only, and returns where it goes.
+/// Adds `--target`, which goes to `target`.
 void addTargetOption(CLI::App &command, std::string &target);
-/// Throws Unsupported for a target that this build does not have.
-void checkTarget(const std::string &target);
+/// The device that a target names. Throws InvalidArgument for other text, and
+/// Unsupported or NotFound where there is no driver or no such GPU.
+Device targetDevice(const std::string &target);
 
 } // namespace flashtile::tools
 

@@ -62,7 +62,7 @@ static reference::Verdict judgeStored(const Tensor &actual,
   return reference::judge(actual, stored, plain, rule);
 }
 
-static CaseResult runCase(const reference::GoldenCase &golden) {
+static CaseResult runCase(const reference::GoldenCase &golden, Device device) {
   CaseResult result;
   try {
     reference::GoldenTensors tensors = reference::loadGolden(golden);
@@ -71,7 +71,9 @@ static CaseResult runCase(const reference::GoldenCase &golden) {
     options.scale = golden.scale;
     options.alignment = golden.alignment;
     FlashAttentionResult actual =
-        flashAttention(tensors.q, tensors.k, tensors.v, options);
+        flashAttention(tensors.q.to(device), tensors.k.to(device),
+                       tensors.v.to(device), options);
+    actual = {actual.o.to(Device::cpu()), actual.lse.to(Device::cpu())};
     auto plain = reference::plainAttention(tensors.q, tensors.k, tensors.v,
                                            golden.dtype, golden.options());
     auto truth = reference::denseAttention(tensors.q, tensors.k, tensors.v,
@@ -86,7 +88,7 @@ static CaseResult runCase(const reference::GoldenCase &golden) {
 }
 
 static int runGolden(const GoldenArguments &arguments) {
-  checkTarget(arguments.target);
+  Device device = targetDevice(arguments.target);
   std::vector<reference::GoldenCase> cases =
       reference::readGoldenManifest(arguments.directory);
   auto isChosen = [&](const reference::GoldenCase &golden) {
@@ -106,7 +108,7 @@ static int runGolden(const GoldenArguments &arguments) {
       continue;
     if (progress)
       fmt::print(stderr, "\r[{}/{}] {}\033[K", ran + 1, chosen, golden.name);
-    CaseResult result = runCase(golden);
+    CaseResult result = runCase(golden, device);
     if (progress)
       fmt::print(stderr, "\r\033[K");
     ++ran;

@@ -98,10 +98,10 @@ static Tensor parseTensor(const KernelArgument &argument,
 }
 
 static ArgumentValue parseValue(const KernelArgument &argument,
-                                const std::string &text,
+                                const std::string &text, Device device,
                                 std::map<std::string, Tensor> &tensors) {
   if (argument.isPointer)
-    return tensors[argument.name] = parseTensor(argument, text);
+    return tensors[argument.name] = parseTensor(argument, text).to(device);
   if (!isFloat(argument.type))
     return integerOf(argument.name, text);
   if (std::optional<double> value = parseReal(text))
@@ -114,7 +114,7 @@ static ArgumentValue parseValue(const KernelArgument &argument,
 /// are pointers.
 static std::vector<NamedArgument>
 parseArguments(const Kernel &kernel, const std::vector<std::string> &values,
-               std::map<std::string, Tensor> &tensors) {
+               Device device, std::map<std::string, Tensor> &tensors) {
   std::map<std::string, std::string> texts;
   for (const std::string &value : values) {
     auto [name, text] = splitPair("--arg NAME=VALUE", value);
@@ -128,7 +128,7 @@ parseArguments(const Kernel &kernel, const std::vector<std::string> &values,
       refuse("argument '" + argument.name + "' is missing; " +
              kernel.signature());
     launch.push_back(
-        {argument.name, parseValue(argument, it->second, tensors)});
+        {argument.name, parseValue(argument, it->second, device, tensors)});
     texts.erase(it);
   }
   if (!texts.empty())
@@ -136,9 +136,9 @@ parseArguments(const Kernel &kernel, const std::vector<std::string> &values,
   return launch;
 }
 
-static Module loadModule(const std::string &file) {
+static Module loadModule(const std::string &file, Device device) {
   try {
-    return Jit().load(file);
+    return Jit(device).load(file);
   } catch (const Error &error) {
     // What is wrong with the file as a whole has no place in it.
     if (std::string(error.what()).find(file) != std::string::npos)
@@ -147,8 +147,8 @@ static Module loadModule(const std::string &file) {
   }
 }
 
-static Kernel loadKernel(const KernelArguments &arguments) {
-  Module module = loadModule(arguments.file);
+static Kernel loadKernel(const KernelArguments &arguments, Device device) {
+  Module module = loadModule(arguments.file, device);
   if (!arguments.name.empty())
     return module.kernel(arguments.name);
   if (module.kernels().size() == 1)
@@ -161,11 +161,11 @@ static Kernel loadKernel(const KernelArguments &arguments) {
 }
 
 static int runKernel(const KernelArguments &arguments) {
-  checkTarget(arguments.target);
-  Kernel kernel = loadKernel(arguments);
+  Device device = targetDevice(arguments.target);
+  Kernel kernel = loadKernel(arguments, device);
   std::map<std::string, Tensor> tensors;
   std::vector<NamedArgument> launch =
-      parseArguments(kernel, arguments.values, tensors);
+      parseArguments(kernel, arguments.values, device, tensors);
   OutputFiles outputs;
   for (const std::string &save : arguments.saves) {
     auto [name, path] = splitPair("--save NAME=FILE", save);
@@ -177,6 +177,9 @@ static int runKernel(const KernelArguments &arguments) {
 
   auto begin = std::chrono::steady_clock::now();
   kernel.launch(launch);
+  // Waits for a GPU, and counts the way back.
+  for (auto &[name, tensor] : tensors)
+    tensor = tensor.to(Device::cpu());
   std::chrono::duration<double, std::milli> elapsed =
       std::chrono::steady_clock::now() - begin;
   Kernel::Grid grid = kernel.grid(launch);

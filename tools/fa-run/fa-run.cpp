@@ -10,7 +10,7 @@
 #include "tools/fa-run/Commands.h"
 
 #include "compiler/Support/Error.h"
-#include "runtime/Device.h"
+#include "runtime/cuda/CudaDevice.h"
 
 #include <cctype>
 #include <cerrno>
@@ -25,16 +25,15 @@ using namespace flashtile::tools;
 
 void flashtile::tools::addTargetOption(CLI::App &command, std::string &target) {
   target = "cpu";
-  command.add_option("--target", target, "Where to run: cpu")
+  command.add_option("--target", target, "Where to run: cpu, cuda or cuda:N")
       ->capture_default_str();
 }
 
-void flashtile::tools::checkTarget(const std::string &target) {
-  if (!Device::parse(target).isCpu())
-    throw Error(ErrorCode::Unsupported,
-                "target '" + target +
-                    "' is not available in this build; the "
-                    "cpu target works");
+Device flashtile::tools::targetDevice(const std::string &target) {
+  Device device = Device::parse(target);
+  if (device.isCuda())
+    CudaDevice::get(device);
+  return device;
 }
 
 std::optional<int64_t> flashtile::tools::parseInteger(const std::string &text) {

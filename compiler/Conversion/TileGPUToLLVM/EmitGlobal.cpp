@@ -23,7 +23,6 @@ using namespace mlir;
 using namespace flashtile;
 using namespace flashtile::gpu;
 using namespace flashtile::tile;
-using flashtile::tile::getElementType;
 
 static int64_t bytesOf(Type element) {
   return (element.getIntOrFloatBitWidth() + 7) / 8;

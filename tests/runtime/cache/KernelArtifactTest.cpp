@@ -34,6 +34,8 @@ static KernelArtifact sample() {
       {{{Op::Argument, 0}, {Op::Constant, INT64_MIN}, {Op::CeilDiv, 0}}});
   kernel.arenaBytes = INT64_MAX;
   kernel.canFail = true;
+  kernel.numWarps = 4;
+  kernel.sharedBytes = 49152;
   artifact.remarks = {"a remark", ""};
   artifact.warnings = {"a warning"};
   return artifact;
@@ -58,6 +60,8 @@ TEST(KernelArtifactTest, RoundTrip) {
   EXPECT_FALSE(kernel.info.arguments[1].isWritten);
   EXPECT_EQ(kernel.arenaBytes, INT64_MAX);
   EXPECT_TRUE(kernel.canFail);
+  EXPECT_EQ(kernel.numWarps, 4);
+  EXPECT_EQ(kernel.sharedBytes, 49152);
   EXPECT_EQ(read->remarks, sample().remarks);
   EXPECT_EQ(read->warnings, sample().warnings);
 }
@@ -67,7 +71,7 @@ TEST(KernelArtifactTest, BytesAreTheSameOnEveryMachine) {
   // target, eight bytes.
   const std::string bytes = sample().serialize();
   EXPECT_EQ(bytes.substr(0, 34),
-            std::string("FlashTile kernel\1\0\0\0\6\0\0\0\0\0\0\0sm_90a", 34));
+            std::string("FlashTile kernel\2\0\0\0\6\0\0\0\0\0\0\0sm_90a", 34));
 }
 
 TEST(KernelArtifactTest, EveryPrefixAndAnythingBehindIsRefused) {
@@ -79,7 +83,7 @@ TEST(KernelArtifactTest, EveryPrefixAndAnythingBehindIsRefused) {
 
 TEST(KernelArtifactTest, OtherVersionsAreRefused) {
   std::string bytes = sample().serialize();
-  bytes[16] = 2;
+  bytes[16] = 1;
   EXPECT_FALSE(KernelArtifact::parse(bytes));
 }
 
@@ -102,6 +106,14 @@ TEST(KernelArtifactTest, WhatCannotBeLaunchedIsRefused) {
   KernelArtifact arena = sample();
   arena.kernels[0].arenaBytes = -1;
   EXPECT_FALSE(survives(arena));
+  KernelArtifact shared = sample();
+  shared.kernels[0].sharedBytes = -1;
+  EXPECT_FALSE(survives(shared));
+  for (const int64_t warps : {-1, 33}) {
+    KernelArtifact wide = sample();
+    wide.kernels[0].numWarps = warps;
+    EXPECT_FALSE(survives(wide)) << warps;
+  }
   const std::vector<std::vector<GridExpr>> bad = {
       {},                                         // no grid
       {{}, {}, {}, {}},                           // four extents

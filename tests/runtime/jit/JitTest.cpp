@@ -76,9 +76,12 @@ TEST(JitTest, AFailureIsNotKept) {
 }
 
 TEST(JitTest, UnknownTargets) {
-  EXPECT_ERROR(Unsupported, "compiles for 'cpu', but not for 'cuda:1'",
-               Jit(Device::cuda(1)));
   CompilerOptions options;
+  options.target = "sm_90a";
+  EXPECT_ERROR(InvalidArgument,
+               "expected target 'cpu' for device cpu, but got 'sm_90a'",
+               Jit(Device::cpu(), options));
+  options.target = "cpu";
   options.cpu = "z80";
   EXPECT_ERROR(Compile, "z80", Jit(Device::cpu(), options).compile(nothing));
 }
