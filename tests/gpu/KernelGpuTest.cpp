@@ -1,0 +1,123 @@
+//===- KernelGpuTest.cpp - Compiled tile kernels on a GPU -----------------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What Jit and flashAttention do on cuda:0 is judged as on the cpu, and cpu and
+// GPU agree.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kernels/Examples.h"
+#include "kernels/FlashAttention.h"
+#include "kernels/Reference/DenseAttention.h"
+#include "kernels/Reference/Judge.h"
+#include "kernels/Reference/PlainAttention.h"
+#include "runtime/Jit.h"
+#include "tests/gpu/GpuTest.h"
+#include "tests/runtime/jit/Kernels.h"
+
+#include <gmock/gmock.h>
+
+using namespace flashtile;
+
+static const Device gpu0 = Device::cuda(0);
+
+namespace {
+class KernelGpuTest : public GpuTest {};
+
+struct AttentionCase {
+  Shape q, k;
+  DType dtype;
+  bool isCausal;
+};
+
+class AttentionGpuTest : public GpuTest,
+                         public testing::WithParamInterface<AttentionCase> {};
+} // namespace
+
+TEST_F(KernelGpuTest, AddsVectorsOfAnyLength) {
+  const Kernel add = Jit(gpu0).compile(testkernels::vectorAdd).kernel();
+  for (const int64_t n : {1, 63, 64, 65, 1000}) {
+    const Tensor x = Tensor::randn({n}, DType::F32, 1);
+    const Tensor y = Tensor::randn({n}, DType::F32, 2);
+    // One more element, which stays.
+    const Tensor z = Tensor::full({n + 1}, 7, DType::F32, gpu0);
+    add(x.to(gpu0), y.to(gpu0), z, n);
+    const std::vector<float> sums = z.toVector<float>();
+    for (int64_t i = 0; i < n; ++i)
+      ASSERT_EQ(sums[i], x.data<float>()[i] + y.data<float>()[i]) << n << i;
+    EXPECT_EQ(sums[n], 7) << n;
+  }
+}
+
+TEST_F(KernelGpuTest, SumsRowsInALoop) {
+  const Kernel sum = Jit(gpu0).compile(testkernels::rowSum).kernel();
+  const Tensor x = Tensor::full({5, 1000}, 1, DType::F32);
+  const Tensor y = Tensor::zeros({5}, DType::F32, gpu0);
+  sum(x.to(gpu0), y, 5, 1000, 1000);
+  EXPECT_THAT(y.toVector<float>(), testing::Each(1000.0f));
+}
+
+TEST_F(KernelGpuTest, SoftmaxAgreesWithTheCpu) {
+  const dsl::KernelModule program =
+      kernels::buildRowSoftmax(ElementType::F32, 4, 128);
+  const Tensor x = Tensor::randn({9, 100}, DType::F32, 3);
+  const Tensor here = Tensor::zeros({9, 100}, DType::F32);
+  const Tensor there = Tensor::zeros({9, 100}, DType::F32, gpu0);
+  Jit().compile(program).kernel()(x, here, 9, 100, 100, 100);
+  Jit(gpu0).compile(program).kernel()(x.to(gpu0), there, 9, 100, 100, 100);
+  EXPECT_LT(reference::relativeError(there.to(Device::cpu()), here), 1e-6);
+}
+
+TEST_F(KernelGpuTest, TensorsMustBeOnItsDevice) {
+  const Kernel add = Jit(gpu0).compile(testkernels::vectorAdd).kernel();
+  const Tensor there = Tensor::zeros({8}, DType::F32, gpu0);
+  const Tensor here = Tensor::zeros({8}, DType::F32);
+  EXPECT_ERROR(InvalidArgument, "'y'", add(there, here, there, 8));
+  EXPECT_ERROR(InvalidArgument, "'v' on cuda:0",
+               flashAttention(Tensor::zeros({1, 8, 64}, DType::F32, gpu0),
+                              Tensor::zeros({1, 8, 64}, DType::F32, gpu0),
+                              Tensor::zeros({1, 8, 64}, DType::F32), {}));
+}
+
+TEST_F(KernelGpuTest, ReportsWhatAThreadTakes) {
+  const Kernel add = Jit(gpu0).compile(testkernels::vectorAdd).kernel();
+  EXPECT_THAT(add.report().toString(),
+              testing::HasSubstr("0 bytes of local memory"));
+}
+
+TEST_P(AttentionGpuTest, IsJudgedAsOnTheCpu) {
+  const AttentionCase &c = GetParam();
+  const Tensor q = Tensor::randn(c.q, DType::F32, 1).to(c.dtype);
+  const Tensor k = Tensor::randn(c.k, DType::F32, 2).to(c.dtype);
+  const Tensor v = Tensor::randn(c.k, DType::F32, 3).to(c.dtype);
+  FlashAttentionOptions options;
+  options.causal = c.isCausal;
+  auto run = [&] {
+    const FlashAttentionResult there =
+        flashAttention(q.to(gpu0), k.to(gpu0), v.to(gpu0), options);
+    return FlashAttentionResult{there.o.to(Device::cpu()),
+                                there.lse.to(Device::cpu())};
+  };
+  const FlashAttentionResult result = run();
+  reference::AttentionOptions problem;
+  problem.causal = c.isCausal;
+  const auto truth = reference::denseAttention(q, k, v, problem);
+  const auto plain = reference::plainAttention(q, k, v, c.dtype, problem);
+  const auto o = reference::judge(result.o, truth.o, plain.o);
+  EXPECT_TRUE(o.pass) << o.error << " > " << o.limit;
+  const auto lse = reference::judge(result.lse, truth.lse, plain.lse);
+  EXPECT_TRUE(lse.pass) << lse.error << " > " << lse.limit;
+  // The same bits every time.
+  EXPECT_TRUE(reference::judgeExact(run().o, result.o).pass);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, AttentionGpuTest,
+    testing::Values(
+        AttentionCase{{1, 300, 64}, {1, 300, 64}, DType::BF16, true},
+        AttentionCase{{2, 4, 100, 64}, {2, 2, 100, 64}, DType::F16, true},
+        AttentionCase{{2, 65, 32}, {2, 190, 32}, DType::F32, false},
+        AttentionCase{{1, 1, 64}, {1, 257, 64}, DType::BF16, false},
+        AttentionCase{{1, 64, 40}, {1, 64, 40}, DType::F16, false}));
