@@ -138,7 +138,7 @@ LogicalResult Session::run(ModuleOp module, llvm::StringRef stage,
 
 void Session::dump(llvm::StringRef stage, llvm::StringRef extension,
                    llvm::function_ref<void(llvm::raw_ostream &)> print) {
-  if (options.dumpFolder.empty())
+  if (options.dumpFolder.empty() || dumpFailed)
     return;
   llvm::SmallString<256> path(options.dumpFolder);
   std::error_code failed = llvm::sys::fs::create_directories(path);
@@ -151,6 +151,7 @@ void Session::dump(llvm::StringRef stage, llvm::StringRef extension,
     if (!failed)
       print(stream);
   }
+  dumpFailed = static_cast<bool>(failed);
   if (failed)
     report.warnings.push_back("cannot write dump '" + std::string(path) +
                               "': " + failed.message());

@@ -59,6 +59,7 @@ private:
   mlir::DiagnosticEngine::HandlerID handler;
   std::string errors;
   unsigned dumps = 0;
+  bool dumpFailed = false;
 };
 
 /// Arguments and grid of a kernel.

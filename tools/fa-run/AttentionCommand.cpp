@@ -176,6 +176,8 @@ static int runAttention(const AttentionArguments &arguments) {
              milliseconds(compiled - begin), milliseconds(done - compiled));
   if (arguments.report)
     fmt::print("{}", kernel.report().toString());
+  else
+    printWarnings(kernel);
 
   int status = arguments.check ? checkResult(result, q, k, v, arguments) : 0;
   NpyWriteOptions write;

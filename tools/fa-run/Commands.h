@@ -13,6 +13,7 @@
 #define FLASHTILE_TOOLS_FA_RUN_COMMANDS_H
 
 #include "runtime/Device.h"
+#include "runtime/Kernel.h"
 
 #include <CLI/CLI.hpp>
 
@@ -42,6 +43,9 @@ std::optional<double> parseReal(const std::string &text);
 
 /// Adds `--target`, which goes to `target`.
 void addTargetOption(CLI::App &command, std::string &target);
+/// What compiling warned of, on stderr.
+void printWarnings(const Kernel &kernel);
+
 /// The device that a target names. Throws InvalidArgument for other text, and
 /// Unsupported or NotFound where there is no driver or no such GPU.
 Device targetDevice(const std::string &target);

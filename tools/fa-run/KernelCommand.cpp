@@ -188,6 +188,8 @@ static int runKernel(const KernelArguments &arguments) {
              elapsed.count());
   if (arguments.report)
     fmt::print("{}", kernel.report().toString());
+  else
+    printWarnings(kernel);
   NpyWriteOptions write;
   if (arguments.asFloat32)
     write.narrow = NpyNarrow::AsFloat32;

@@ -15,8 +15,10 @@
 #include <cctype>
 #include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <regex>
 
@@ -34,6 +36,12 @@ Device flashtile::tools::targetDevice(const std::string &target) {
   if (device.isCuda())
     CudaDevice::get(device);
   return device;
+}
+
+void flashtile::tools::printWarnings(const Kernel &kernel) {
+  const std::vector<std::string> warnings = kernel.report().warnings;
+  for (const std::string &warning : warnings)
+    std::fprintf(stderr, "fa-run: %s\n", warning.c_str());
 }
 
 std::optional<int64_t> flashtile::tools::parseInteger(const std::string &text) {
@@ -116,6 +124,8 @@ static bool startsWithPlace(const std::string &message) {
 }
 
 int main(int argc, char **argv) {
+  // A write beyond the limit of file sizes fails like any other.
+  std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app("Runs tile kernels on .npy files and judges the results.");
   app.name("fa-run");
   app.require_subcommand(1);
@@ -136,7 +146,11 @@ int main(int argc, char **argv) {
     return fail(describe(error, app, commands, argc > 1 ? argv[1] : nullptr));
   }
   try {
-    return commands.at(app.get_subcommands().front()->get_name())();
+    int status = commands.at(app.get_subcommands().front()->get_name())();
+    if (std::fflush(stdout) != 0 || std::ferror(stdout))
+      return fail(std::string("cannot write to stdout: ") +
+                  std::strerror(errno));
+    return status;
   } catch (const Error &error) {
     // Diagnostics of the compiler begin with their place in the source.
     if (error.code() != ErrorCode::Compile || !startsWithPlace(error.what()))

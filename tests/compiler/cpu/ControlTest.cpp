@@ -8,6 +8,7 @@
 #include "tests/compiler/cpu/KernelRunner.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace flashtile;
 using namespace flashtile::cputest;
@@ -193,6 +194,26 @@ TEST_P(Control, InductionVariablesOfEachType) {
     for (int32_t n : {0, 1, 5})
       expectTile(program, n, [&](int64_t i) { return i + n * (n - 1) / 2; });
   }
+}
+
+TEST_P(Control, LoopsEndAtTheLargestBounds) {
+  auto counting = [](const std::string &bounds) {
+    return withTile(R"(
+  %large = arith.constant 1073741824 : i32
+  %most = arith.constant 2147483647 : i32
+  %r = scf.for %i = %c1 to )" +
+                    bounds +
+                    R"( iter_args(%p = %t) -> (tensor<19xf32>) : i32 {
+    %q = arith.addf %p, %ones : tensor<19xf32>
+    scf.yield %q : tensor<19xf32>
+  })");
+  };
+  auto plusTwo = [](int64_t i) { return i + 2; };
+  const int32_t most = std::numeric_limits<int32_t>::max();
+  expectTile(Program(counting("%n step %large"), GetParam()), most, plusTwo);
+  expectTile(Program(counting("%most step %n"), GetParam()), 2000000000,
+             plusTwo);
+  expectTile(Program(counting("%most step %large"), GetParam()), 0, plusTwo);
 }
 
 TEST_P(Control, StepsAreCheckedOrRefused) {
