@@ -119,8 +119,11 @@ static int checkResult(const FlashAttentionResult &result, const Tensor &q,
   options.causal = arguments.causal;
   if (arguments.topLeft)
     options.alignment = CausalAlignment::TopLeft;
+  showProgress("[1/2] attention in float64");
   auto expected = reference::blockwiseAttention(q, k, v, options);
+  showProgress("[2/2] a plain implementation in " + toString(q.dtype()));
   auto plain = reference::plainAttention(q, k, v, q.dtype(), options);
+  showProgress("");
   bool pass = true;
   reference::JudgeRule rows;
   rows.headRank = 1;

@@ -43,6 +43,9 @@ std::optional<double> parseReal(const std::string &text);
 
 /// Adds `--target`, which goes to `target`.
 void addTargetOption(CLI::App &command, std::string &target);
+/// Replaces the line of progress on a terminal; "" removes it.
+void showProgress(const std::string &text);
+
 /// What compiling warned of, on stderr.
 void printWarnings(const Kernel &kernel);
 

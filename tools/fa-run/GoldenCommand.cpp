@@ -22,8 +22,6 @@
 #include <algorithm>
 #include <memory>
 
-#include <unistd.h>
-
 using namespace flashtile;
 using namespace flashtile::tools;
 
@@ -99,18 +97,15 @@ static int runGolden(const GoldenArguments &arguments) {
     throw Error(ErrorCode::NotFound, "no case of '" + arguments.directory +
                                          "' has '" + arguments.filter +
                                          "' in its name");
-  bool progress = isatty(STDERR_FILENO);
   fmt::print("{:<24} {:<8} {:>11} {:>11} {:>11} {:>11}  {}\n", "case", "dtype",
              "error o", "limit o", "error lse", "limit lse", "result");
   size_t ran = 0, failed = 0;
   for (const auto &golden : cases) {
     if (!isChosen(golden))
       continue;
-    if (progress)
-      fmt::print(stderr, "\r[{}/{}] {}\033[K", ran + 1, chosen, golden.name);
+    showProgress(fmt::format("[{}/{}] {}", ran + 1, chosen, golden.name));
     CaseResult result = runCase(golden, device);
-    if (progress)
-      fmt::print(stderr, "\r\033[K");
+    showProgress("");
     ++ran;
     failed += !result.pass();
     if (!result.failure.empty()) {

@@ -21,6 +21,7 @@
 #include <cstring>
 #include <map>
 #include <regex>
+#include <unistd.h>
 
 using namespace flashtile;
 using namespace flashtile::tools;
@@ -36,6 +37,11 @@ Device flashtile::tools::targetDevice(const std::string &target) {
   if (device.isCuda())
     CudaDevice::get(device);
   return device;
+}
+
+void flashtile::tools::showProgress(const std::string &text) {
+  if (isatty(STDERR_FILENO))
+    std::fprintf(stderr, "\r%s\033[K", text.c_str());
 }
 
 void flashtile::tools::printWarnings(const Kernel &kernel) {
