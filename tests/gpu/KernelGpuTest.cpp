@@ -18,6 +18,8 @@
 #include "tests/runtime/jit/Kernels.h"
 
 #include <gmock/gmock.h>
+#include <limits>
+#include <ostream>
 
 using namespace flashtile;
 
@@ -30,6 +32,11 @@ struct AttentionCase {
   Shape q, k;
   DType dtype;
   bool isCausal;
+
+  friend std::ostream &operator<<(std::ostream &os, const AttentionCase &c) {
+    return os << toString(c.dtype) << " q " << toString(c.q) << " k "
+              << toString(c.k) << (c.isCausal ? " causal" : "");
+  }
 };
 
 class AttentionGpuTest : public GpuTest,
@@ -57,6 +64,46 @@ TEST_F(KernelGpuTest, SumsRowsInALoop) {
   const Tensor y = Tensor::zeros({5}, DType::F32, gpu0);
   sum(x.to(gpu0), y, 5, 1000, 1000);
   EXPECT_THAT(y.toVector<float>(), testing::Each(1000.0f));
+}
+
+/// y[0..32) = the number of counters 1, 1 + 2^30, ... below n.
+static std::string countingKernel(const std::string &comparison) {
+  return R"(
+tile.kernel @count(%y: !tile.ptr<f32>, %n: i32) grid(n) -> (1) {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %extent = arith.constant 32 : i64
+  %c1 = arith.constant 1 : i32
+  %large = arith.constant 1073741824 : i32
+  %none = arith.constant dense<0.0> : tensor<32xf32>
+  %ones = arith.constant dense<1.0> : tensor<32xf32>
+  %r = scf.for )" +
+         comparison + R"( %i = %c1 to %n step %large
+      iter_args(%p = %none) -> (tensor<32xf32>) : i32 {
+    %q = arith.addf %p, %ones : tensor<32xf32>
+    scf.yield %q : tensor<32xf32>
+  }
+  %w = tile.make_block_ptr %y shape[%extent] strides[%one] offsets[%zero]
+      : !tile.ptr<f32> -> !tile.block_ptr<32xf32>
+  tile.store %w, %r : !tile.block_ptr<32xf32>
+  tile.return
+}
+)";
+}
+
+TEST_F(KernelGpuTest, LoopsEndAtTheLargestBounds) {
+  for (const Device device : {Device::cpu(), gpu0}) {
+    const Tensor y = Tensor::zeros({32}, DType::F32, device);
+    const Kernel isSigned = Jit(device).compile(countingKernel("")).kernel();
+    isSigned(y, std::numeric_limits<int32_t>::max());
+    EXPECT_THAT(y.toVector<float>(), testing::Each(2.0f));
+    isSigned(y, -5);
+    EXPECT_THAT(y.toVector<float>(), testing::Each(0.0f));
+    const Kernel isUnsigned =
+        Jit(device).compile(countingKernel("unsigned")).kernel();
+    isUnsigned(y, -1); // 2^32 - 1
+    EXPECT_THAT(y.toVector<float>(), testing::Each(4.0f));
+  }
 }
 
 TEST_F(KernelGpuTest, SoftmaxAgreesWithTheCpu) {

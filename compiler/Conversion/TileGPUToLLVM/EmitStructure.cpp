@@ -10,6 +10,7 @@
 
 #include "compiler/Conversion/TileGPUToLLVM/GpuEmitter.h"
 
+#include "compiler/Analysis/Program/LoopCounter.h"
 #include "compiler/Analysis/Program/TileQueries.h"
 #include "compiler/Conversion/TileToTileGPU/LayoutAttrs.h"
 
@@ -185,12 +186,14 @@ LogicalResult GpuEmitter::emitFor(scf::ForOp loop) {
   SmallVector<Value> inits;
   for (Value init : loop.getInitArgs())
     flatten(init, inits);
-  auto newLoop = scf::ForOp::create(b, scalar(loop.getLowerBound()),
-                                    scalar(loop.getUpperBound()),
-                                    scalar(loop.getStep()), inits);
+  auto newLoop =
+      createLoopLike(b, loop,
+                     {scalar(loop.getLowerBound()),
+                      scalar(loop.getUpperBound()), scalar(loop.getStep())},
+                     inits);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(newLoop.getBody());
-  scalars.map(loop.getInductionVar(), newLoop.getInductionVar());
+  scalars.map(loop.getInductionVar(), counterLike(b, loop, newLoop));
   ValueRange parts = newLoop.getRegionIterArgs();
   for (Value argument : loop.getRegionIterArgs())
     bind(argument, parts);

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Analysis/Program/LoopCounter.h"
 #include "compiler/Conversion/TileToCPU/KernelEmitter.h"
 #include "compiler/Conversion/TileToCPU/Numerics.h"
 
@@ -300,48 +301,10 @@ void KernelEmitter::checkStep(scf::ForOp loop, Value step) {
   if (matchPattern(loop.getStep(), m_Constant()))
     return;
   Value zero = arith::ConstantOp::create(b, b.getZeroAttr(step.getType()));
-  emitCheck(arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, step, zero),
+  auto greater = loop.getUnsignedCmp() ? arith::CmpIPredicate::ugt
+                                       : arith::CmpIPredicate::sgt;
+  emitCheck(arith::CmpIOp::create(b, greater, step, zero),
             "loop step must be positive");
-}
-
-/// Whether the last step of the loop may take its counter past the largest
-/// number of its type, behind which it would start anew.
-static bool counterMayWrap(scf::ForOp loop) {
-  auto type = dyn_cast<IntegerType>(loop.getStep().getType());
-  if (!type || type.getWidth() >= 64)
-    return false;
-  APInt step, end;
-  if (!matchPattern(loop.getStep(), m_ConstantInt(&step)))
-    return true;
-  if (!matchPattern(loop.getUpperBound(), m_ConstantInt(&end)))
-    return !step.isOne();
-  bool wraps = false;
-  if (loop.getUnsignedCmp())
-    (void)end.uadd_ov(step - 1, wraps);
-  else
-    (void)end.sadd_ov(step - 1, wraps);
-  return wraps;
-}
-
-/// A bound or the step of the new loop, which counts in i64 where the type of
-/// the old one does not reach.
-Value KernelEmitter::widenCounter(scf::ForOp loop, Value value) {
-  if (!counterMayWrap(loop))
-    return value;
-  if (loop.getUnsignedCmp())
-    return arith::ExtUIOp::create(b, b.getI64Type(), value);
-  return arith::ExtSIOp::create(b, b.getI64Type(), value);
-}
-
-/// The counter in the body, where it is less than the upper bound.
-Value KernelEmitter::narrowCounter(scf::ForOp loop, scf::ForOp newLoop) {
-  Value counter = newLoop.getInductionVar();
-  if (!counterMayWrap(loop))
-    return counter;
-  auto fits = loop.getUnsignedCmp() ? arith::IntegerOverflowFlags::nuw
-                                    : arith::IntegerOverflowFlags::nsw;
-  return arith::TruncIOp::create(b, loop.getInductionVar().getType(), counter,
-                                 fits);
 }
 
 LogicalResult KernelEmitter::emitFor(scf::ForOp loop) {
@@ -360,14 +323,13 @@ LogicalResult KernelEmitter::emitFor(scf::ForOp loop) {
   }
   Value step = scalar(loop.getStep());
   checkStep(loop, step);
-  auto newLoop =
-      scf::ForOp::create(b, widenCounter(loop, scalar(loop.getLowerBound())),
-                         widenCounter(loop, scalar(loop.getUpperBound())),
-                         widenCounter(loop, step), inits,
-                         /*bodyBuilder=*/nullptr, loop.getUnsignedCmp());
+  auto newLoop = createLoopLike(
+      b, loop,
+      {scalar(loop.getLowerBound()), scalar(loop.getUpperBound()), step},
+      inits);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(newLoop.getBody());
-  scalars.map(loop.getInductionVar(), narrowCounter(loop, newLoop));
+  scalars.map(loop.getInductionVar(), counterLike(b, loop, newLoop));
   ValueRange parts = newLoop.getRegionIterArgs();
   for (auto [init, argument, yielded] :
        llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs(),

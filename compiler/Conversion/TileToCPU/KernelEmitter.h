@@ -78,8 +78,6 @@ private:
   void callRuntime(llvm::StringRef name, mlir::ValueRange operands);
   mlir::Value stringPointer(llvm::StringRef text);
   void checkStep(mlir::scf::ForOp loop, mlir::Value step);
-  mlir::Value widenCounter(mlir::scf::ForOp loop, mlir::Value value);
-  mlir::Value narrowCounter(mlir::scf::ForOp loop, mlir::scf::ForOp newLoop);
 
   /// Types of the scalar parts of carried values; tiles have none.
   llvm::SmallVector<mlir::Type> flattenedTypes(mlir::ValueRange values);
