@@ -12,13 +12,13 @@
 #include "compiler/Target/CPU/CodeGen.h"
 
 #include "compiler/Target/CPU/KnownMasks.h"
+#include "compiler/Target/FunctionPasses.h"
 
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
@@ -62,17 +62,6 @@ std::unique_ptr<Module> translate(mlir::ModuleOp module, LLVMContext &context,
 }
 
 void optimize(Module &module, TargetMachine &machine) {
-  PassBuilder builder(&machine);
-  LoopAnalysisManager loops;
-  FunctionAnalysisManager functions;
-  CGSCCAnalysisManager components;
-  ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-
   FunctionPassManager pipeline;
   pipeline.addPass(SimplifyCFGPass());
   pipeline.addPass(EarlyCSEPass());
@@ -86,9 +75,7 @@ void optimize(Module &module, TargetMachine &machine) {
   pipeline.addPass(InstCombinePass());
   pipeline.addPass(SimplifyCFGPass());
   pipeline.addPass(KnownMasksPass());
-  ModulePassManager whole;
-  whole.addPass(createModuleToFunctionPassAdaptor(std::move(pipeline)));
-  whole.run(module, modules);
+  runFunctionPasses(module, machine, std::move(pipeline));
 }
 
 static Error emit(Module &module, TargetMachine &machine, CodeGenFileType type,

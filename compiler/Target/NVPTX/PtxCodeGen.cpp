@@ -10,6 +10,8 @@
 
 #include "compiler/Target/NVPTX/PtxCodeGen.h"
 
+#include "compiler/Target/FunctionPasses.h"
+
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
@@ -18,7 +20,6 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
@@ -58,24 +59,12 @@ createMachine(StringRef processor) {
 }
 
 static void simplify(Module &module, TargetMachine &machine) {
-  PassBuilder builder(&machine);
-  LoopAnalysisManager loops;
-  FunctionAnalysisManager functions;
-  CGSCCAnalysisManager components;
-  ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
   FunctionPassManager pipeline;
   pipeline.addPass(SimplifyCFGPass());
   pipeline.addPass(EarlyCSEPass());
   pipeline.addPass(InstCombinePass());
   pipeline.addPass(SimplifyCFGPass());
-  ModulePassManager whole;
-  whole.addPass(createModuleToFunctionPassAdaptor(std::move(pipeline)));
-  whole.run(module, modules);
+  runFunctionPasses(module, machine, std::move(pipeline));
 }
 
 Expected<std::string> emitPtx(mlir::ModuleOp module, StringRef target,
