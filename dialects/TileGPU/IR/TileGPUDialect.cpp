@@ -232,3 +232,44 @@ void SmemType::print(AsmPrinter &printer) const {
   printer.printDimensionList(getShape());
   printer << "x" << getElementType() << ", swizzle = " << getSwizzle() << ">";
 }
+
+//===----------------------------------------------------------------------===//
+// RingType
+//===----------------------------------------------------------------------===//
+
+SmemType RingType::getSlotType() {
+  return SmemType::get(getContext(), getShape(), getElementType(),
+                       getSwizzle());
+}
+
+LogicalResult RingType::verify(function_ref<InFlightDiagnostic()> emitError,
+                               int64_t count, ArrayRef<int64_t> shape,
+                               Type elementType, int64_t swizzle) {
+  constexpr int64_t kMaxCount = 64;
+  if (count < 1 || count > kMaxCount)
+    return emitError() << "expected 1 to " << kMaxCount << " buffers, but got "
+                       << count;
+  return SmemType::verify(emitError, shape, elementType, swizzle);
+}
+
+Type RingType::parse(AsmParser &parser) {
+  SmallVector<int64_t> shape;
+  Type elementType;
+  int64_t count = 0, swizzle = 0;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() || parser.parseInteger(count) ||
+      parser.parseKeyword("x") ||
+      parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
+      parser.parseType(elementType) || parser.parseComma() ||
+      parser.parseKeyword("swizzle") || parser.parseEqual() ||
+      parser.parseInteger(swizzle) || parser.parseGreater())
+    return {};
+  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
+                    count, shape, elementType, swizzle);
+}
+
+void RingType::print(AsmPrinter &printer) const {
+  printer << "<" << getCount() << " x ";
+  printer.printDimensionList(getShape());
+  printer << "x" << getElementType() << ", swizzle = " << getSwizzle() << ">";
+}

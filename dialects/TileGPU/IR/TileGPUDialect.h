@@ -12,6 +12,8 @@
 
 #include "dialects/Tile/IR/TileDialect.h"
 
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+
 #include "dialects/TileGPU/IR/TileGPUDialect.h.inc"
 
 #define GET_ATTRDEF_CLASSES

@@ -137,6 +137,43 @@ LogicalResult AtomicAddOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
+// Asynchronous copies
+//===----------------------------------------------------------------------===//
+
+LogicalResult SlotOp::inferReturnTypes(MLIRContext *,
+                                       std::optional<Location> location,
+                                       ValueRange operands, DictionaryAttr,
+                                       OpaqueProperties, RegionRange,
+                                       SmallVectorImpl<Type> &types) {
+  auto ring = operands.empty() ? RingType()
+                               : dyn_cast<RingType>(operands[0].getType());
+  if (!ring)
+    return emitOptionalError(location, "expected a ring of buffers");
+  types.push_back(ring.getSlotType());
+  return success();
+}
+
+LogicalResult CopyAsyncOp::verify() {
+  BlockPtrType window = getPointer().getType();
+  SmemType memory = getSlot().getType();
+  if (window.getRank() != 2 || memory.getShape().size() != 2)
+    return emitOpError("expected a window of rank 2, but got ") << window;
+  if (window.getElementType() != memory.getElementType())
+    return emitOpError("expected elements of type ")
+           << window.getElementType() << ", but got "
+           << memory.getElementType();
+  for (unsigned dim = 0; dim < 2; ++dim)
+    if (memory.getShape()[dim] < window.getShape()[dim])
+      return emitOpError("expected at least ")
+             << window.getShape()[dim] << " elements in dimension " << dim
+             << ", but got " << memory.getShape()[dim];
+  if (getInBounds() && getInBounds()->size() != 2)
+    return emitOpError("expected 2 values of 'in_bounds', but got ")
+           << getInBounds()->size();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // Matrix products
 //===----------------------------------------------------------------------===//
 
@@ -156,6 +193,16 @@ LogicalResult StageOp::verify() {
              << tile.getDimSize(dim) << " elements in dimension " << dim
              << ", but got " << memory.getShape()[dim];
   return success();
+}
+
+/// A buffer of a ring changes; what `stage` made does not.
+void MmaOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  for (OpOperand *operand : {&getAMutable(), &getBMutable()})
+    if (isa<SmemType>(operand->get().getType()) &&
+        !operand->get().getDefiningOp<StageOp>())
+      effects.emplace_back(MemoryEffects::Read::get(), operand);
 }
 
 LogicalResult MmaOp::verify() {

@@ -10,6 +10,7 @@
 
 include "TileGPUTypes.td"
 include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 class TileGPU_Op<string mnemonic, list<Trait> traits = []>
@@ -168,7 +169,143 @@ def TileGPU_StageOp : TileGPU_Op<"stage", [Pure]> {
   let hasVerifier = 1;
 }
 
-def TileGPU_MmaOp : TileGPU_Op<"mma", [Pure, AllTypesMatch<["c", "result"]>]> {
+//===----------------------------------------------------------------------===//
+// Asynchronous copies
+//===----------------------------------------------------------------------===//
+
+def TileGPU_AllocOp : TileGPU_Op<"alloc"> {
+  let summary = "buffers in shared memory";
+  let description = [{
+    Shared memory for the buffers of a ring, from here to their last use, loops
+    that use them included. The contents are undefined at first.
+
+    Example:
+
+    ```mlir
+    tile.kernel @k() grid() -> (1)
+        attributes {tilegpu.target = "sm_80", tilegpu.num_warps = 4 : i32} {
+      %ring = tilegpu.alloc : !tilegpu.ring<2 x 64x64xbf16, swizzle = 128>
+      tile.return
+    }
+    ```
+  }];
+  let results = (outs Res<TileGPU_RingType, "the buffers", [MemAlloc]>:$ring);
+  let assemblyFormat = "attr-dict `:` type($ring)";
+}
+
+def TileGPU_SlotOp : TileGPU_Op<"slot",
+    [Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "one buffer of a ring";
+  let description = [{
+    A view of buffer `index`, which is undefined unless 0 <= index < count.
+
+    Example:
+
+    ```mlir
+    tile.kernel @k(%i: i32) grid(i) -> (1)
+        attributes {tilegpu.target = "sm_80", tilegpu.num_warps = 4 : i32} {
+      %ring = tilegpu.alloc : !tilegpu.ring<2 x 64x64xbf16, swizzle = 128>
+      %slot = tilegpu.slot %ring[%i] : !tilegpu.ring<2 x 64x64xbf16, swizzle = 128>
+      tile.return
+    }
+    ```
+  }];
+  let arguments = (ins
+    Arg<TileGPU_RingType, "the buffers">:$ring,
+    Arg<I32, "which one">:$index);
+  let results = (outs Res<TileGPU_SmemType, "the buffer">:$slot);
+  let assemblyFormat = "$ring `[` $index `]` attr-dict `:` type($ring)";
+}
+
+def TileGPU_CopyAsyncOp : TileGPU_Op<"copy_async"> {
+  let summary = "copies a window to shared memory in the background";
+  let description = [{
+    All threads together start to copy the window to the buffer, whose extents
+    are the window's or more. Elements beyond the tensor and beyond the window
+    become zero. The copy belongs to the group that the next
+    `tilegpu.commit_copies` closes; the buffer may be read after
+    `tilegpu.wait_copies` for that group and a `tilegpu.barrier`
+    (PTX ISA, section "cp.async"). What `cp.async` cannot move (elements that are
+    not 16 bytes aligned in memory) moves through registers before the operation
+    ends: which, is decided at run time.
+
+    Example:
+
+    ```mlir
+    tile.kernel @k(%x: !tile.ptr<bf16>, %rows: i64, %i: i32) grid(rows, i) -> (1)
+        attributes {tilegpu.target = "sm_80", tilegpu.num_warps = 4 : i32} {
+      %zero = arith.constant 0 : i64
+      %one = arith.constant 1 : i64
+      %columns = arith.constant 64 : i64
+      %window = tile.make_block_ptr %x shape[%rows, %columns] strides[%columns, %one]
+          offsets[%zero, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+      %ring = tilegpu.alloc : !tilegpu.ring<2 x 64x64xbf16, swizzle = 128>
+      %slot = tilegpu.slot %ring[%i] : !tilegpu.ring<2 x 64x64xbf16, swizzle = 128>
+      tilegpu.copy_async %window to %slot
+          : !tile.block_ptr<64x64xbf16>, !tilegpu.smem<64x64xbf16, swizzle = 128>
+      tilegpu.commit_copies
+      tilegpu.wait_copies {pending = 0 : i32}
+      tilegpu.barrier
+      tile.return
+    }
+    ```
+  }];
+  let arguments = (ins
+    Arg<Tile_BlockPtrType, "what to copy", [MemRead]>:$pointer,
+    Arg<TileGPU_SmemType, "where to", [MemWrite]>:$slot,
+    OptionalAttr<DenseBoolArrayAttr>:$in_bounds);
+  let assemblyFormat = [{
+    $pointer `to` $slot attr-dict `:` type($pointer) `,` type($slot)
+  }];
+  let hasVerifier = 1;
+}
+
+/// What orders memory accesses has effects on all memory.
+class TileGPU_SyncOp<string mnemonic>
+    : TileGPU_Op<mnemonic, [MemoryEffects<[MemRead, MemWrite]>]>;
+
+def TileGPU_CommitCopiesOp : TileGPU_SyncOp<"commit_copies"> {
+  let summary = "closes a group of asynchronous copies";
+  let description = [{
+    The copies since the last `tilegpu.commit_copies` are one group, even if
+    there are none (PTX ISA, section "cp.async.commit_group").
+
+    Example: see `tilegpu.copy_async`.
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def TileGPU_WaitCopiesOp : TileGPU_SyncOp<"wait_copies"> {
+  let summary = "waits for groups of asynchronous copies";
+  let description = [{
+    Until at most the `pending` newest groups of the thread are under way (PTX
+    ISA, section "cp.async.wait_group"). Other threads' copies are visible after
+    a `tilegpu.barrier`.
+
+    Example: see `tilegpu.copy_async`.
+  }];
+  let arguments = (ins ConfinedAttr<I32Attr, [IntNonNegative]>:$pending);
+  let assemblyFormat = "attr-dict";
+}
+
+def TileGPU_BarrierOp : TileGPU_SyncOp<"barrier"> {
+  let summary = "waits for all threads of the program";
+  let description = [{
+    What any thread wrote to shared memory before is visible to all after (PTX
+    ISA, section "bar").
+
+    Example: see `tilegpu.copy_async`.
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Matrix products
+//===----------------------------------------------------------------------===//
+
+def TileGPU_MmaOp : TileGPU_Op<"mma",
+    [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+     AlwaysSpeculatable, AllTypesMatch<["c", "result"]>]> {
   let summary = "matrix product with mma.sync";
   let description = [{
     `result = a * b + c` as `tile.dot`, by the instruction `mma.sync.m16n8kK` of

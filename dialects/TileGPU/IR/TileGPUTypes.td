@@ -64,4 +64,24 @@ def TileGPU_SmemType : TypeDef<TileGPU_Dialect, "Smem"> {
   let genVerifyDecl = 1;
 }
 
+def TileGPU_RingType : TypeDef<TileGPU_Dialect, "Ring"> {
+  let mnemonic = "ring";
+  let summary = "buffers in shared memory that a loop uses in turn";
+  let description = [{
+    `!tilegpu.ring<2 x 64x64xbf16, swizzle = 128>`: `count` tiles of the type
+    `!tilegpu.smem<64x64xbf16, swizzle = 128>`, one after the other.
+  }];
+  let parameters = (ins
+    "int64_t":$count,
+    ArrayRefParameter<"int64_t", "extents of one buffer, elements">:$shape,
+    "::mlir::Type":$elementType,
+    "int64_t":$swizzle);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The type of one buffer.
+    SmemType getSlotType();
+  }];
+}
+
 #endif // FLASHTILE_DIALECTS_TILEGPU_IR_TILEGPUTYPES_TD
