@@ -26,6 +26,9 @@ struct CompilerOptions {
   bool verifyEach = false;
   /// Warps of a program on the gpu targets, 1 to 8.
   int64_t numWarps = 4;
+  /// Buffers that a loop's loads go through on the gpu targets: how far they
+  /// run ahead of their use.
+  int64_t numStages = 2;
 
   // What follows does not change the code and is no part of the hash.
 

@@ -45,11 +45,11 @@ TEST(DigestTest, FieldsDoNotRunTogether) {
 
 /// Options that differ from the default in one field each.
 static std::vector<CompilerOptions> variants() {
-  std::vector<CompilerOptions> all(6);
+  std::vector<CompilerOptions> all(7);
   for (CompilerOptions &options : all) {
     // A field that is added does not compile here: vary it below if it changes
     // code.
-    auto &[target, cpu, verifyEach, numWarps, dumpFolder] = options;
+    auto &[target, cpu, verifyEach, numWarps, numStages, dumpFolder] = options;
     switch (&options - all.data()) {
     case 1:
       target = "cuda";
@@ -65,6 +65,9 @@ static std::vector<CompilerOptions> variants() {
       break;
     case 5:
       numWarps = 8;
+      break;
+    case 6:
+      numStages = 3;
       break;
     }
     dumpFolder = "changes no code";
