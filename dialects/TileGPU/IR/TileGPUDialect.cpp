@@ -9,6 +9,8 @@
 
 #include "dialects/TileGPU/IR/TileGPUDialect.h"
 
+#include "dialects/TileGPU/IR/LaunchAttributes.h"
+
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -50,6 +52,9 @@ LogicalResult
 TileGPUDialect::verifyOperationAttribute(Operation *op,
                                          NamedAttribute attribute) {
   StringRef name = attribute.getName();
+  if (isLaunchAttribute(name) &&
+      (isa<tile::KernelOp>(op) || op->getName().getStringRef() == "llvm.func"))
+    return success(); // checked by the driver stage, which reads them
   if (!isa<tile::KernelOp>(op))
     return op->emitOpError("expected '") << name << "' on a 'tile.kernel' only";
   if (name == kTargetAttr) {
@@ -270,6 +275,31 @@ Type RingType::parse(AsmParser &parser) {
 
 void RingType::print(AsmPrinter &printer) const {
   printer << "<" << getCount() << " x ";
+  printer.printDimensionList(getShape());
+  printer << "x" << getElementType() << ", swizzle = " << getSwizzle() << ">";
+}
+
+//===----------------------------------------------------------------------===//
+// TensorMapType
+//===----------------------------------------------------------------------===//
+
+Type TensorMapType::parse(AsmParser &parser) {
+  SmallVector<int64_t> shape;
+  Type elementType;
+  int64_t swizzle = 0;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() ||
+      parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
+      parser.parseType(elementType) || parser.parseComma() ||
+      parser.parseKeyword("swizzle") || parser.parseEqual() ||
+      parser.parseInteger(swizzle) || parser.parseGreater())
+    return {};
+  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
+                    shape, elementType, swizzle);
+}
+
+void TensorMapType::print(AsmPrinter &printer) const {
+  printer << "<";
   printer.printDimensionList(getShape());
   printer << "x" << getElementType() << ", swizzle = " << getSwizzle() << ">";
 }

@@ -28,6 +28,20 @@ static void printSameType(OpAsmPrinter &printer, Operation *, Type type, Type) {
   printer << type;
 }
 
+static ParseResult parseSameTypes(OpAsmParser &parser,
+                                  SmallVectorImpl<Type> &types,
+                                  SmallVectorImpl<Type> &sameTypes) {
+  if (parser.parseTypeList(types))
+    return failure();
+  sameTypes.assign(types.begin(), types.end());
+  return success();
+}
+
+static void printSameTypes(OpAsmPrinter &printer, Operation *, TypeRange types,
+                           TypeRange) {
+  printer << types;
+}
+
 #define GET_OP_CLASSES
 #include "dialects/TileGPU/IR/TileGPUOps.cpp.inc"
 

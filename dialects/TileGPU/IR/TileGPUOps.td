@@ -261,8 +261,9 @@ def TileGPU_CopyAsyncOp : TileGPU_Op<"copy_async"> {
 }
 
 /// What orders memory accesses has effects on all memory.
-class TileGPU_SyncOp<string mnemonic>
-    : TileGPU_Op<mnemonic, [MemoryEffects<[MemRead, MemWrite]>]>;
+class TileGPU_SyncOp<string mnemonic, list<Trait> traits = []>
+    : TileGPU_Op<mnemonic,
+                 traits # [MemoryEffects<[MemRead, MemWrite]>]>;
 
 def TileGPU_CommitCopiesOp : TileGPU_SyncOp<"commit_copies"> {
   let summary = "closes a group of asynchronous copies";
@@ -349,5 +350,7 @@ def TileGPU_MmaOp : TileGPU_Op<"mma",
   }];
   let hasVerifier = 1;
 }
+
+include "TileGPUHopperOps.td"
 
 #endif // FLASHTILE_DIALECTS_TILEGPU_IR_TILEGPUOPS_TD

@@ -1,0 +1,60 @@
+//===- LaunchAttributes.h - What a function tells its launcher ------------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Attributes of the `llvm.func` that a kernel becomes on a GPU, for the driver
+// stage (compiler/Driver/GpuEntries.h), which makes them part of the artifact.
+// Allowed on a `tile.kernel`, too, for passes to hand on. A second function
+// named `<kernel>__plain` has the same arguments and no tensor maps; launches
+// take it where a tensor map cannot be encoded.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FLASHTILE_DIALECTS_TILEGPU_IR_LAUNCHATTRIBUTES_H
+#define FLASHTILE_DIALECTS_TILEGPU_IR_LAUNCHATTRIBUTES_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace flashtile::tilegpu {
+
+/// Array of dictionaries, one for each parameter that is a tensor map, in
+/// order; those parameters stand between the arguments and the extents of the
+/// grid. Dimensions from the innermost outwards:
+///   argument  integer: place of the pointer among all arguments of the kernel
+///   element   type of the elements
+///   swizzle   integer: 0, 32, 64 or 128
+///   box       array<i64>: elements of one copy
+///   extents   array of expressions, as many as in box
+///   strides   array of expressions in elements, one fewer: not the innermost
+///   offset    optional expression: elements from the pointer to the tensor
+///   padding   optional: "zero" (also where absent) or "nan"
+/// An expression is an integer attribute, or an affine map of one result whose
+/// inputs, dimensions before symbols, are the kernel's integer arguments in
+/// order. As a product of two arguments needs symbols, it is best to use
+/// symbols only: affine_map<()[heads, d] -> (heads * d)>.
+inline constexpr char kTensorMapsAttr[] = "tilegpu.tensor_maps";
+
+/// Integer: threads of a block. By default those of nvvm.maxntid, else 32 for
+/// each warp.
+inline constexpr char kNumThreadsAttr[] = "tilegpu.num_threads";
+
+/// Integer: blocks of a cluster along x. By default 1.
+inline constexpr char kClusterAttr[] = "tilegpu.cluster";
+
+/// Integer: blocks for each multiprocessor. The grid then has at most so many
+/// blocks in all, and each takes one program after the other; the extents that
+/// the function gets are those of the whole grid.
+inline constexpr char kPersistentAttr[] = "tilegpu.persistent";
+
+/// Suffix of the function without tensor maps.
+inline constexpr char kPlainSuffix[] = "__plain";
+
+inline bool isLaunchAttribute(llvm::StringRef name) {
+  return name == kTensorMapsAttr || name == kNumThreadsAttr ||
+         name == kClusterAttr || name == kPersistentAttr;
+}
+
+} // namespace flashtile::tilegpu
+
+#endif // FLASHTILE_DIALECTS_TILEGPU_IR_LAUNCHATTRIBUTES_H
