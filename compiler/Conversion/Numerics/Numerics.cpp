@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Conversion/TileToCPU/Numerics.h"
+#include "compiler/Conversion/Numerics/Numerics.h"
 
 #include "dialects/Tile/IR/TileDialect.h"
 
@@ -18,14 +18,14 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
-using namespace flashtile::cpu;
+using namespace flashtile::numeric;
 
 static bool isNarrow(Type type) {
   auto floatType = dyn_cast<FloatType>(type);
   return floatType && floatType.getWidth() < 32;
 }
 
-Type flashtile::cpu::getComputeType(Type type) {
+Type flashtile::numeric::getComputeType(Type type) {
   if (isNarrow(type))
     return Float32Type::get(type.getContext());
   if (isa<tile::PtrType>(type))
@@ -33,7 +33,7 @@ Type flashtile::cpu::getComputeType(Type type) {
   return type;
 }
 
-Type flashtile::cpu::getMemoryType(Type type) {
+Type flashtile::numeric::getMemoryType(Type type) {
   MLIRContext *context = type.getContext();
   if (isa<BFloat16Type>(type))
     return IntegerType::get(context, 16);
@@ -46,20 +46,20 @@ Type flashtile::cpu::getMemoryType(Type type) {
   return type;
 }
 
-Type flashtile::cpu::getBufferType(Type type) {
+Type flashtile::numeric::getBufferType(Type type) {
   if (type.isInteger(1))
     return IntegerType::get(type.getContext(), 8);
   return getComputeType(type);
 }
 
-Type flashtile::cpu::likeShape(Type like, Type element) {
+Type flashtile::numeric::likeShape(Type like, Type element) {
   if (auto vector = dyn_cast<VectorType>(like))
     return VectorType::get(vector.getShape(), element);
   return element;
 }
 
-Value flashtile::cpu::matchShape(ImplicitLocOpBuilder &b, Value value,
-                                 Type like) {
+Value flashtile::numeric::matchShape(ImplicitLocOpBuilder &b, Value value,
+                                     Type like) {
   auto vector = dyn_cast<VectorType>(like);
   if (!vector || isa<VectorType>(value.getType()))
     return value;
@@ -67,8 +67,8 @@ Value flashtile::cpu::matchShape(ImplicitLocOpBuilder &b, Value value,
       b, VectorType::get(vector.getShape(), value.getType()), value);
 }
 
-Value flashtile::cpu::constantFloat(ImplicitLocOpBuilder &b, Type type,
-                                    double value) {
+Value flashtile::numeric::constantFloat(ImplicitLocOpBuilder &b, Type type,
+                                        double value) {
   auto element = cast<FloatType>(getElementTypeOrSelf(type));
   FloatAttr scalar = FloatAttr::get(element, value);
   if (auto vector = dyn_cast<VectorType>(type))
@@ -76,8 +76,8 @@ Value flashtile::cpu::constantFloat(ImplicitLocOpBuilder &b, Type type,
   return arith::ConstantOp::create(b, scalar);
 }
 
-Value flashtile::cpu::constantInt(ImplicitLocOpBuilder &b, Type type,
-                                  int64_t value) {
+Value flashtile::numeric::constantInt(ImplicitLocOpBuilder &b, Type type,
+                                      int64_t value) {
   Type element = getElementTypeOrSelf(type);
   IntegerAttr scalar = IntegerAttr::get(element, value);
   if (auto vector = dyn_cast<VectorType>(type))
@@ -170,8 +170,9 @@ static Value truncateToOdd(ImplicitLocOpBuilder &b, Value x) {
   return m.real(m.select(inexact, m.bitOr(toward, m.i(1)), bits));
 }
 
-Value flashtile::cpu::emitNarrowFma(ImplicitLocOpBuilder &b,
-                                    ArrayRef<Value> operands, Type element) {
+Value flashtile::numeric::emitNarrowFma(ImplicitLocOpBuilder &b,
+                                        ArrayRef<Value> operands,
+                                        Type element) {
   Type f64 = likeShape(operands.front().getType(), b.getF64Type());
   auto add = [&](Value x, Value y) -> Value {
     return arith::AddFOp::create(b, x, y);
@@ -210,8 +211,8 @@ Value flashtile::cpu::emitNarrowFma(ImplicitLocOpBuilder &b,
   return roundTo(b, arith::BitcastOp::create(b, f64, odd), element);
 }
 
-Value flashtile::cpu::fitToF64(ImplicitLocOpBuilder &b, Value value,
-                               bool isSigned) {
+Value flashtile::numeric::fitToF64(ImplicitLocOpBuilder &b, Value value,
+                                   bool isSigned) {
   Type type = value.getType();
   constexpr int64_t kLimit = int64_t(1) << 53, kLost = (1 << 11) - 1;
   auto constant = [&](int64_t number) { return constantInt(b, type, number); };
@@ -230,8 +231,8 @@ Value flashtile::cpu::fitToF64(ImplicitLocOpBuilder &b, Value value,
   return arith::SelectOp::create(b, fits, value, kept);
 }
 
-Value flashtile::cpu::roundTo(ImplicitLocOpBuilder &b, Value value,
-                              Type element) {
+Value flashtile::numeric::roundTo(ImplicitLocOpBuilder &b, Value value,
+                                  Type element) {
   Type from = getElementTypeOrSelf(value.getType());
   Type like = value.getType();
   if (from == element)
@@ -260,8 +261,8 @@ Value flashtile::cpu::roundTo(ImplicitLocOpBuilder &b, Value value,
 // Memory formats
 //===----------------------------------------------------------------------===//
 
-Value flashtile::cpu::decode(ImplicitLocOpBuilder &b, Value bits,
-                             Type element) {
+Value flashtile::numeric::decode(ImplicitLocOpBuilder &b, Value bits,
+                                 Type element) {
   Type like = bits.getType();
   Formula m{b, like};
   if (element.isInteger(1)) {
@@ -298,8 +299,8 @@ Value flashtile::cpu::decode(ImplicitLocOpBuilder &b, Value bits,
   return m.select(isNan, m.f(std::numeric_limits<double>::quiet_NaN()), number);
 }
 
-Value flashtile::cpu::encode(ImplicitLocOpBuilder &b, Value value,
-                             Type element) {
+Value flashtile::numeric::encode(ImplicitLocOpBuilder &b, Value value,
+                                 Type element) {
   Type like = value.getType();
   Formula m{b, like};
   Type memory = likeShape(like, getMemoryType(element));
@@ -374,7 +375,7 @@ static Value scaleByPowerOfTwo(Formula m, Value p, Value shifted) {
   return m.real(m.add(m.bits(p), m.shl(m.bits(shifted), 23)));
 }
 
-Value flashtile::cpu::emitExp2(ImplicitLocOpBuilder &b, Value x) {
+Value flashtile::numeric::emitExp2(ImplicitLocOpBuilder &b, Value x) {
   Formula m{b, x.getType()};
   x = limit(m, x, -126.0, -127.0, 128.0);
   Value shifted = arith::AddFOp::create(b, x, m.f(kRounder));
@@ -383,7 +384,7 @@ Value flashtile::cpu::emitExp2(ImplicitLocOpBuilder &b, Value x) {
   return scaleByPowerOfTwo(m, horner(m, fraction, kExp2), shifted);
 }
 
-Value flashtile::cpu::emitExp(ImplicitLocOpBuilder &b, Value x) {
+Value flashtile::numeric::emitExp(ImplicitLocOpBuilder &b, Value x) {
   Formula m{b, x.getType()};
   // The f32 numbers next to ln 2^-126 and ln FLT_MAX, within.
   constexpr double kLowest = -87.336540222167969;
