@@ -59,6 +59,7 @@ install(TARGETS flashtile EXPORT FlashTileTargets LIBRARY DESTINATION ${CMAKE_IN
 install(DIRECTORY runtime DESTINATION ${FLASHTILE_INCLUDE_DIR}
   FILES_MATCHING PATTERN "*.h" PATTERN "EnvOptions.def"
   PATTERN "BuildId.h" EXCLUDE
+  PATTERN "GpuKernel.h" EXCLUDE
   PATTERN "GpuModule.h" EXCLUDE
   PATTERN "KernelCache.h" EXCLUDE
   PATTERN "KernelCode.h" EXCLUDE
@@ -69,6 +70,7 @@ install(DIRECTORY runtime DESTINATION ${FLASHTILE_INCLUDE_DIR}
   PATTERN "ProgramRunner.h" EXCLUDE
   PATTERN "StridedLoop.h" EXCLUDE
   PATTERN "TensorImpl.h" EXCLUDE
+  PATTERN "TensorMapCache.h" EXCLUDE
   PATTERN "cuda" EXCLUDE
 )
 install(DIRECTORY compiler/Driver compiler/Frontend compiler/Support
@@ -77,6 +79,7 @@ install(DIRECTORY compiler/Driver compiler/Frontend compiler/Support
   PATTERN "Emitter.h" EXCLUDE
   PATTERN "FrontendInternal.h" EXCLUDE
   PATTERN "GpuCompiler.h" EXCLUDE
+  PATTERN "GpuEntries.h" EXCLUDE
   PATTERN "KernelState.h" EXCLUDE
   PATTERN "LoadedCode.h" EXCLUDE
   PATTERN "Session.h" EXCLUDE

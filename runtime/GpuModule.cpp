@@ -7,8 +7,8 @@
 
 #include "runtime/GpuModule.h"
 
+#include "compiler/Driver/PtxLog.h"
 #include "compiler/Support/Error.h"
-#include "runtime/cuda/CudaBackend.h"
 
 using namespace flashtile;
 
@@ -33,6 +33,7 @@ void flashtile::assemble(KernelArtifact &artifact, CudaDevice &device,
   LinkedCode code =
       linkPtx(device, artifact.code, {}, artifact.kernels.front().info.name);
   report.stages.push_back({"driver", code.milliseconds});
+  PtxLog::parse(code.log).addTo(artifact);
   artifact.code.assign(code.cubin.begin(), code.cubin.end());
   artifact.format = CodeFormat::Cubin;
 }
@@ -48,25 +49,11 @@ std::unique_ptr<GpuModule> flashtile::loadOnGpu(KernelArtifact artifact,
   report.remarks = std::move(artifact.remarks);
   report.warnings = std::move(artifact.warnings);
   module->report = std::move(report);
+  module->kernels.reserve(artifact.kernels.size());
   for (ArtifactKernel &kernel : artifact.kernels) {
-    module->functions.push_back(loaded.function(kernel.info.name));
-    static_cast<ArtifactKernel &>(module->kernels.emplace_back()) =
-        std::move(kernel);
+    CompiledKernel &added = module->kernels.emplace_back();
+    static_cast<ArtifactKernel &>(added) = std::move(kernel);
+    module->gpuKernels.push_back(std::make_shared<GpuKernel>(loaded, added));
   }
   return module;
-}
-
-void flashtile::launchOnGpu(const CudaFunction &function,
-                            const CompiledKernel &kernel,
-                            const Kernel::Grid &grid,
-                            const LaunchArguments &arguments) {
-  const CudaStream stream = CudaStream::current(function.device());
-  constexpr int64_t threadsPerWarp = 32;
-  CudaLaunchConfig config;
-  config.block = {kernel.numWarps * threadsPerWarp, 1, 1};
-  config.dynamicSharedBytes = kernel.sharedBytes;
-  function.launch(stream, FlattenedGrid(grid), config, arguments.pointers(),
-                  kernel.info.arguments.size());
-  arguments.forEachTensor(
-      [&](const Tensor &tensor) { recordUse(tensor, stream); });
 }

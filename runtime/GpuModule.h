@@ -3,7 +3,7 @@
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Internal to Jit and Kernel: from PTX to functions that can be launched. The
+// Internal to Jit and Kernel: from PTX to kernels that can be launched. The
 // driver's own compiler makes code of PTX, which takes most of the time; what
 // it made is kept in the artifact in place of the PTX.
 //
@@ -13,9 +13,7 @@
 #define FLASHTILE_RUNTIME_GPUMODULE_H
 
 #include "compiler/Driver/Compiler.h"
-#include "runtime/Kernel.h"
-#include "runtime/LaunchArguments.h"
-#include "runtime/cuda/CudaModule.h"
+#include "runtime/GpuKernel.h"
 
 #include <memory>
 #include <string>
@@ -23,10 +21,10 @@
 
 namespace flashtile {
 
-/// Compiled kernels with their functions, in the same order.
+/// Compiled kernels and what launches them, in the same order.
 class GpuModule : public CompiledModule {
 public:
-  std::vector<CudaFunction> functions;
+  std::vector<std::shared_ptr<const GpuKernel>> gpuKernels;
 };
 
 /// The instruction family for a GPU: "sm_90a" on Hopper, "sm_80" on every other
@@ -37,18 +35,15 @@ std::string gpuTarget(const CudaDevice &device);
 /// the driver, whose compiler made it.
 std::string gpuIdentity(const CudaDevice &device);
 
-/// Replaces the PTX of `artifact` by code for the device, and adds the time to
-/// the report. Throws Compile with the driver's log.
+/// Replaces the PTX of `artifact` by code for the device, with what the driver
+/// said of its functions, and adds the time to the report. Throws Compile with
+/// the driver's log.
 void assemble(KernelArtifact &artifact, CudaDevice &device,
               CompileReport &report);
 
 /// Loads code made by assemble(). Throws Device where the driver refuses it.
 std::unique_ptr<GpuModule> loadOnGpu(KernelArtifact artifact,
                                      CudaDevice &device, CompileReport report);
-
-/// Queues the kernel in the device's current stream.
-void launchOnGpu(const CudaFunction &function, const CompiledKernel &kernel,
-                 const Kernel::Grid &grid, const LaunchArguments &arguments);
 
 } // namespace flashtile
 

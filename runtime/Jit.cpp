@@ -188,11 +188,10 @@ kernelsOf(std::shared_ptr<const CompiledModule> module, Device device) {
   std::vector<Kernel> kernels;
   const auto *gpu = dynamic_cast<const GpuModule *>(module.get());
   for (size_t i = 0; i < module->kernels.size(); ++i) {
-    std::optional<CudaFunction> function;
-    if (gpu)
-      function = gpu->functions[i];
-    kernels.emplace_back(std::make_shared<const detail::KernelCode>(
-        detail::KernelCode{module, module->kernels[i], device, function}));
+    kernels.emplace_back(
+        std::make_shared<const detail::KernelCode>(detail::KernelCode{
+            module, module->kernels[i], device,
+            gpu ? gpu->gpuKernels[i] : std::shared_ptr<const GpuKernel>()}));
   }
   return std::make_shared<const std::vector<Kernel>>(std::move(kernels));
 }

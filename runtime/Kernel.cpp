@@ -7,7 +7,6 @@
 
 #include "runtime/Kernel.h"
 
-#include "runtime/GpuModule.h"
 #include "runtime/KernelCode.h"
 #include "runtime/LaunchArguments.h"
 #include "runtime/ProgramRunner.h"
@@ -29,13 +28,8 @@ KernelReport Kernel::report() const {
   static_cast<CompileReport &>(report) = code->module->report;
   report.kernel = name();
   report.arenaBytes = code->kernel.arenaBytes;
-  if (code->function) {
-    report.onGpu = true;
-    report.registers = code->function->attributes().registers;
-    report.spillBytes = code->function->attributes().localBytes;
-    report.sharedBytes = code->kernel.sharedBytes;
-    report.numWarps = code->kernel.numWarps;
-  }
+  if (code->gpu)
+    code->gpu->describe(report);
   return report;
 }
 
@@ -48,15 +42,12 @@ static std::string line(const char *format, const std::string &label,
 
 std::string KernelReport::toString() const {
   std::string text = "kernel " + kernel + ": " + std::to_string(codeBytes) +
-                     " bytes of object code, ";
-  if (onGpu)
-    text += std::to_string(numWarps) + " warps, " + std::to_string(registers) +
-            " registers and " + std::to_string(spillBytes) +
-            " bytes of local memory a thread, " + std::to_string(sharedBytes) +
-            " bytes of shared memory";
-  else
-    text += std::to_string(arenaBytes) + " bytes of scratch memory";
+                     " bytes of object code";
+  if (!onGpu)
+    text += ", " + std::to_string(arenaBytes) + " bytes of scratch memory";
   text += fromCache ? ", from cache\n" : "\n";
+  for (const GpuEntryReport &entry : entries)
+    text += entry.toString();
   for (const StageTime &stage : stages)
     text += line("  %-16.64s %9.3f ms\n", stage.stage, stage.milliseconds);
   text += line("  %-16.64s %9.3f ms\n", "total", totalMilliseconds());
@@ -90,8 +81,8 @@ static void run(const detail::KernelCode &code,
     return;
   // Before the programs run: a failed one may have stored something, too.
   arguments.bumpVersions();
-  if (code.function)
-    launchOnGpu(*code.function, code.kernel, grid, arguments);
+  if (code.gpu)
+    code.gpu->launch(grid, arguments);
   else
     runPrograms(code.kernel, grid, arguments.pointers());
 }

@@ -19,6 +19,7 @@
 #define FLASHTILE_RUNTIME_KERNEL_H
 
 #include "compiler/Driver/Compiler.h"
+#include "compiler/Driver/GpuReport.h"
 #include "runtime/ArgumentValue.h"
 
 #include <array>
@@ -40,9 +41,9 @@ struct KernelReport : CompileReport {
   std::string kernel;
   /// Scratch memory of one program on the cpu.
   int64_t arenaBytes = 0;
-  /// The rest is of a kernel on a GPU. Local memory is what registers spill to.
+  /// On a GPU: its functions, in the order in which launches try them.
   bool onGpu = false;
-  int64_t numWarps = 0, registers = 0, spillBytes = 0, sharedBytes = 0;
+  std::vector<GpuEntryReport> entries;
 
   /// All of it as lines of text.
   std::string toString() const;

@@ -12,10 +12,9 @@
 
 #include "compiler/Driver/Compiler.h"
 #include "runtime/Device.h"
-#include "runtime/cuda/CudaModule.h"
+#include "runtime/GpuKernel.h"
 
 #include <memory>
-#include <optional>
 
 namespace flashtile::detail {
 
@@ -24,7 +23,7 @@ struct KernelCode {
   std::shared_ptr<const CompiledModule> module;
   const CompiledKernel &kernel; ///< in `module`
   Device device;
-  std::optional<CudaFunction> function; ///< on a GPU
+  std::shared_ptr<const GpuKernel> gpu; ///< null on the cpu
 };
 
 } // namespace flashtile::detail

@@ -39,6 +39,12 @@ public:
   /// What the entry point takes: for each argument, where its value is.
   const void *const *pointers() const { return pointerData; }
 
+  /// The values of the integer arguments, in order.
+  const std::vector<int64_t> &integerValues() const { return integers; }
+
+  /// The value of a pointer argument.
+  uint64_t address(size_t position) const { return slots[position]; }
+
   /// The extents of the grid. Throws InvalidArgument for one that is negative,
   /// above 2^31 - 1, or does not fit 64 bits.
   std::array<int64_t, 3> grid() const;

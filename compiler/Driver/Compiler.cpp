@@ -81,7 +81,7 @@ std::string CpuCompilation::lower(std::string_view text,
   if (!module)
     return session.takeErrors();
   for (tile::KernelOp kernel : module->getOps<tile::KernelOp>())
-    kernels.push_back({describeKernel(kernel)});
+    kernels.emplace_back().info = describeKernel(kernel);
   if (kernels.empty())
     return "expected at least one 'tile.kernel' in the module";
 

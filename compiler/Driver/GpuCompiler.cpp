@@ -10,14 +10,12 @@
 
 #include "compiler/Driver/GpuCompiler.h"
 
-#include "compiler/Conversion/TileGPUToLLVM/Passes.h"
+#include "compiler/Driver/GpuEntries.h"
 #include "compiler/Driver/Session.h"
 #include "compiler/Pipeline/TilePipeline.h"
 #include "compiler/Target/NVPTX/GpuPipeline.h"
 #include "compiler/Target/NVPTX/PtxCodeGen.h"
 #include "dialects/Tile/IR/TileDialect.h"
-
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 
@@ -30,6 +28,9 @@ static std::string checkOptions(const CompilerOptions &options) {
            "'; expected 'cpu', 'sm_80' or 'sm_90a'";
   if (options.numWarps < 1 || options.numWarps > 8)
     return "expected 1 to 8 warps, but got " + std::to_string(options.numWarps);
+  if (options.numStages < 1 || options.numStages > 8)
+    return "expected 1 to 8 stages, but got " +
+           std::to_string(options.numStages);
   return {};
 }
 
@@ -80,16 +81,19 @@ std::string GpuCompilation::lower(std::string_view text) {
   gpu::GpuPipelineOptions pipeline;
   pipeline.target = options.target;
   pipeline.numWarps = options.numWarps;
+  pipeline.numStages = options.numStages;
   if (failed(session.run(*module, "tile-to-nvvm", [&](OpPassManager &pm) {
         gpu::buildGpuPipeline(pm, pipeline);
       })))
     return failedStage("tile-to-nvvm");
   for (ArtifactKernel &kernel : kernels) {
-    kernel.numWarps = options.numWarps;
-    auto function = module->lookupSymbol<LLVM::LLVMFuncOp>(kernel.info.name);
-    if (auto bytes =
-            function->getAttrOfType<IntegerAttr>(gpu::kSharedBytesAttr))
-      kernel.sharedBytes = bytes.getInt();
+    constexpr int64_t kLanes = 32;
+    std::string error =
+        describeEntries(*module, kLanes * options.numWarps, kernel);
+    if (!error.empty()) {
+      internal = true;
+      return error;
+    }
   }
   return {};
 }
@@ -128,6 +132,14 @@ ArtifactResult compileToPtx(std::string_view text, std::string_view fileName,
   artifact.format = CodeFormat::Ptx;
   artifact.code = std::move(code);
   artifact.kernels = std::move(compilation.kernels);
+  if (!artifact.isValid()) {
+    result.artifact.reset();
+    result.error = "the code for '" + options.target +
+                   "' cannot be launched: its tensor maps or sizes are beyond "
+                   "what artifacts hold";
+    result.internal = true;
+    return result;
+  }
   artifact.remarks = std::move(result.report.remarks);
   artifact.warnings = std::move(result.report.warnings);
   return result;

@@ -9,6 +9,7 @@
 
 #include "compiler/Driver/KernelInfo.h"
 
+#include <array>
 #include <cstdlib>
 
 using namespace flashtile;
@@ -42,20 +43,28 @@ static bool apply(GridExpr::Op op, int64_t a, int64_t b, int64_t &result) {
 
 bool GridExpr::evaluate(const std::vector<int64_t> &integers,
                         int64_t &extent) const {
-  std::vector<int64_t> stack;
+  // A launch evaluates several: no allocation for those of ordinary size.
+  constexpr size_t inlineCount = 32;
+  std::array<int64_t, inlineCount> few;
+  std::vector<int64_t> many;
+  int64_t *stack = few.data();
+  if (steps.size() > inlineCount) {
+    many.resize(steps.size());
+    stack = many.data();
+  }
+  size_t depth = 0;
   for (const Step &step : steps) {
     if (step.op == Op::Constant) {
-      stack.push_back(step.value);
+      stack[depth++] = step.value;
     } else if (step.op == Op::Argument) {
-      stack.push_back(integers.at(step.value));
+      stack[depth++] = integers.at(step.value);
     } else {
-      int64_t right = stack.back();
-      stack.pop_back();
-      int64_t &left = stack.back();
+      const int64_t right = stack[--depth];
+      int64_t &left = stack[depth - 1];
       if (!apply(step.op, left, right, left))
         return false;
     }
   }
-  extent = stack.back();
+  extent = stack[depth - 1];
   return true;
 }

@@ -11,6 +11,7 @@
 
 #include "compiler/Driver/KernelArtifact.h"
 
+#include <algorithm>
 #include <type_traits>
 
 using namespace flashtile;
@@ -111,6 +112,53 @@ public:
 //===----------------------------------------------------------------------===//
 
 template <typename Stream, typename Value>
+static void transferExpression(Stream &stream, Value &expression) {
+  stream.list(expression.steps, [&](auto &step) {
+    stream.enumerator(step.op, GridExpr::Op::Mod);
+    stream.integer(step.value);
+  });
+}
+
+template <typename Stream, typename Value>
+static void transferExpressions(Stream &stream, Value &expressions) {
+  stream.list(expressions, [&](auto &expression) {
+    transferExpression(stream, expression);
+  });
+}
+
+template <typename Stream, typename Value>
+static void transferTensorMap(Stream &stream, Value &map) {
+  stream.integer(map.argument);
+  stream.enumerator(map.element, ElementType::I64);
+  stream.integer(map.swizzleBytes);
+  stream.flag(map.fillsNaN);
+  stream.list(map.box, [&](auto &extent) { stream.integer(extent); });
+  transferExpressions(stream, map.extents);
+  transferExpressions(stream, map.strides);
+  transferExpression(stream, map.offset);
+}
+
+template <typename Stream, typename Value>
+static void transferEntry(Stream &stream, Value &entry) {
+  stream.text(entry.symbol);
+  stream.integer(entry.numThreads);
+  stream.integer(entry.sharedBytes);
+  stream.integer(entry.clusterBlocks);
+  stream.integer(entry.persistentBlocks);
+  stream.list(entry.tensorMaps,
+              [&](auto &map) { transferTensorMap(stream, map); });
+  stream.list(entry.sharedBuffers, [&](auto &buffer) {
+    stream.text(buffer.name);
+    stream.integer(buffer.offset);
+    stream.integer(buffer.bytes);
+  });
+  stream.integer(entry.resources.registers);
+  stream.integer(entry.resources.stackBytes);
+  stream.integer(entry.resources.spillStoreBytes);
+  stream.integer(entry.resources.spillLoadBytes);
+}
+
+template <typename Stream, typename Value>
 static void transferKernel(Stream &stream, Value &kernel) {
   stream.text(kernel.info.name);
   stream.list(kernel.info.arguments, [&](auto &argument) {
@@ -119,16 +167,11 @@ static void transferKernel(Stream &stream, Value &kernel) {
     stream.enumerator(argument.type, ElementType::I64);
     stream.flag(argument.isWritten);
   });
-  stream.list(kernel.info.grid, [&](auto &extent) {
-    stream.list(extent.steps, [&](auto &step) {
-      stream.enumerator(step.op, GridExpr::Op::Mod);
-      stream.integer(step.value);
-    });
-  });
+  transferExpressions(stream, kernel.info.grid);
   stream.integer(kernel.arenaBytes);
   stream.flag(kernel.canFail);
-  stream.integer(kernel.numWarps);
-  stream.integer(kernel.sharedBytes);
+  stream.list(kernel.entries,
+              [&](auto &entry) { transferEntry(stream, entry); });
 }
 
 template <typename Stream, typename Value>
@@ -146,10 +189,10 @@ static void transferArtifact(Stream &stream, Value &artifact) {
 // Meaning: what launches rely on without asking again
 //===----------------------------------------------------------------------===//
 
-/// Whether a grid can be evaluated with `integers` arguments.
-static bool isEvaluable(const GridExpr &extent, uint64_t integers) {
+/// Whether an expression can be evaluated with `integers` arguments.
+static bool isEvaluable(const GridExpr &expression, uint64_t integers) {
   size_t depth = 0;
-  for (const GridExpr::Step &step : extent.steps) {
+  for (const GridExpr::Step &step : expression.steps) {
     const bool isLeaf =
         step.op == GridExpr::Op::Constant || step.op == GridExpr::Op::Argument;
     if (step.op == GridExpr::Op::Argument &&
@@ -162,19 +205,63 @@ static bool isEvaluable(const GridExpr &extent, uint64_t integers) {
   return depth == 1;
 }
 
-static bool isLaunchable(const ArtifactKernel &kernel) {
+static bool areEvaluable(const std::vector<GridExpr> &expressions,
+                         uint64_t integers) {
+  return std::all_of(
+      expressions.begin(), expressions.end(),
+      [&](const GridExpr &each) { return isEvaluable(each, integers); });
+}
+
+static bool isEncodable(const TensorMapParameter &map, const KernelInfo &info,
+                        uint64_t integers) {
+  const size_t rank = map.extents.size();
+  constexpr size_t maxRank = 5;
+  const int64_t swizzle = map.swizzleBytes;
+  return static_cast<uint64_t>(map.argument) < info.arguments.size() &&
+         info.arguments[map.argument].isPointer && rank >= 1 &&
+         rank <= maxRank && map.box.size() == rank &&
+         map.strides.size() + 1 == rank &&
+         (swizzle == 0 || swizzle == 32 || swizzle == 64 || swizzle == 128) &&
+         areEvaluable(map.extents, integers) &&
+         areEvaluable(map.strides, integers) &&
+         (map.offset.steps.empty() || isEvaluable(map.offset, integers));
+}
+
+static bool isEntry(const GpuEntry &entry, const KernelInfo &info,
+                    uint64_t integers) {
+  constexpr int64_t maxThreads = 1024, maxCluster = 16, maxPersistent = 64;
+  if (entry.symbol.empty() || entry.numThreads < 1 ||
+      entry.numThreads > maxThreads || entry.sharedBytes < 0 ||
+      entry.clusterBlocks < 1 || entry.clusterBlocks > maxCluster ||
+      entry.persistentBlocks < 0 || entry.persistentBlocks > maxPersistent ||
+      entry.tensorMaps.size() > GpuEntry::maxTensorMaps)
+    return false;
+  return std::all_of(entry.tensorMaps.begin(), entry.tensorMaps.end(),
+                     [&](const TensorMapParameter &map) {
+                       return isEncodable(map, info, integers);
+                     });
+}
+
+static bool isLaunchable(const ArtifactKernel &kernel, bool onGpu) {
   const std::vector<GridExpr> &grid = kernel.info.grid;
-  constexpr int64_t maxWarps = 32;
-  if (kernel.arenaBytes < 0 || kernel.sharedBytes < 0 || kernel.numWarps < 0 ||
-      kernel.numWarps > maxWarps || grid.empty() || grid.size() > 3)
+  if (kernel.arenaBytes < 0 || grid.empty() || grid.size() > 3 ||
+      kernel.entries.empty() == onGpu)
     return false;
   uint64_t integers = 0;
   for (const KernelArgument &argument : kernel.info.arguments)
     integers += argument.isInteger();
-  for (const GridExpr &extent : grid)
-    if (!isEvaluable(extent, integers))
+  for (const GpuEntry &entry : kernel.entries)
+    if (!isEntry(entry, kernel.info, integers))
       return false;
-  return true;
+  return areEvaluable(grid, integers);
+}
+
+bool KernelArtifact::isValid() const {
+  return !kernels.empty() &&
+         std::all_of(kernels.begin(), kernels.end(),
+                     [&](const ArtifactKernel &kernel) {
+                       return isLaunchable(kernel, target != "cpu");
+                     });
 }
 
 std::string KernelArtifact::serialize() const {
@@ -195,10 +282,7 @@ std::optional<KernelArtifact> KernelArtifact::parse(std::string_view bytes) {
     return std::nullopt;
   KernelArtifact artifact;
   transferArtifact(reader, artifact);
-  if (reader.failed || !reader.rest.empty() || artifact.kernels.empty())
+  if (reader.failed || !reader.rest.empty() || !artifact.isValid())
     return std::nullopt;
-  for (const ArtifactKernel &kernel : artifact.kernels)
-    if (!isLaunchable(kernel))
-      return std::nullopt;
   return artifact;
 }

@@ -29,16 +29,61 @@ enum class CodeFormat : uint8_t {
   Cubin,  ///< code for one architecture of GPUs
 };
 
+/// A tensor map that the launcher encodes and passes by value: where a strided
+/// tensor is, and which box of it a copy moves. Dimensions from the innermost,
+/// whose elements follow each other, outwards.
+struct TensorMapParameter {
+  int64_t argument = 0; ///< the pointer, by its place among all arguments
+  ElementType element = ElementType::BF16;
+  int64_t swizzleBytes = 0; ///< 0, 32, 64 or 128
+  bool fillsNaN = false;    ///< outside of the tensor; otherwise zero
+  std::vector<int64_t> box; ///< elements of one copy
+  std::vector<GridExpr> extents;
+  /// In elements, of every dimension but the innermost.
+  std::vector<GridExpr> strides;
+  /// Elements from the pointer to the tensor; no steps: none.
+  GridExpr offset;
+};
+
+/// A named part of a kernel's shared memory. Those that do not live at the same
+/// time may overlap.
+struct SharedBuffer {
+  std::string name;
+  int64_t offset = 0, bytes = 0;
+};
+
+/// What the assembler said of a function; -1: not known.
+struct PtxResources {
+  int64_t registers = -1; ///< of a thread
+  int64_t stackBytes = -1, spillStoreBytes = -1, spillLoadBytes = -1;
+};
+
+/// A function for a GPU. Its parameters are the kernel's arguments, the tensor
+/// maps, and the three extents of the grid as i32.
+struct GpuEntry {
+  static constexpr size_t maxTensorMaps = 16;
+
+  std::string symbol;
+  int64_t numThreads = 0;  ///< of a block
+  int64_t sharedBytes = 0; ///< dynamic
+  int64_t clusterBlocks = 1;
+  /// Blocks for each multiprocessor where the function takes one program after
+  /// the other; 0: a block for each program.
+  int64_t persistentBlocks = 0;
+  std::vector<TensorMapParameter> tensorMaps;
+  std::vector<SharedBuffer> sharedBuffers;
+  PtxResources resources;
+};
+
 struct ArtifactKernel {
   KernelInfo info;
   /// Scratch memory of one program on the cpu.
   int64_t arenaBytes = 0;
   /// It may call CpuCallbacks::fail, which does not return.
   bool canFail = false;
-  /// On a GPU: warps of a program, and bytes of dynamic shared memory. Threads
-  /// take the arguments, then the three extents of the grid as i32.
-  int64_t numWarps = 0;
-  int64_t sharedBytes = 0;
+  /// On a GPU: at least one. A launch takes the first whose tensor maps can all
+  /// be encoded for its arguments.
+  std::vector<GpuEntry> entries;
 };
 
 struct KernelArtifact {
@@ -51,14 +96,18 @@ struct KernelArtifact {
   std::vector<std::string> warnings;
 
   /// Part of the key of a cached artifact: raised whenever serialize() changes.
-  static constexpr uint32_t formatVersion = 2;
+  static constexpr uint32_t formatVersion = 3;
 
   /// The same bytes on every machine.
   std::string serialize() const;
 
+  /// What launches rely on without asking again: that expressions can be
+  /// evaluated, and that numbers are within the limits of any device.
+  bool isValid() const;
+
   /// The inverse. Nothing for bytes that serialize() does not write: a length
-  /// beyond the end, an enumerator or a version that does not exist, a grid
-  /// that cannot be evaluated, bytes left over. Memory use is proportional to
+  /// beyond the end, an enumerator or a version that does not exist,
+  /// kernels that are not valid, bytes left over. Memory use is proportional to
   /// the bytes given, whatever they say.
   static std::optional<KernelArtifact> parse(std::string_view bytes);
 };

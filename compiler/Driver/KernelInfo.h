@@ -30,8 +30,8 @@ struct KernelArgument {
   bool isWritten = false;
 };
 
-/// An extent of the launch grid as a function of the kernel's integer
-/// arguments, in postfix form.
+/// An extent of the launch grid, or a number of a tensor map, as a function of
+/// the kernel's integer arguments, in postfix form.
 struct GridExpr {
   enum class Op : uint8_t {
     Constant, ///< pushes `value`
@@ -48,7 +48,7 @@ struct GridExpr {
   };
   std::vector<Step> steps;
 
-  /// The extent for these integer arguments. False where it does not fit 64
+  /// The value for these integer arguments. False where it does not fit 64
   /// bits or divides by zero.
   bool evaluate(const std::vector<int64_t> &integers, int64_t &extent) const;
 

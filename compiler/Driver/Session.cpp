@@ -165,7 +165,8 @@ namespace {
 /// Writes an affine expression in postfix form.
 class PostfixWriter : public AffineExprVisitor<PostfixWriter> {
 public:
-  explicit PostfixWriter(GridExpr &grid) : grid(grid) {}
+  PostfixWriter(GridExpr &grid, unsigned numDimensions)
+      : grid(grid), numDimensions(numDimensions) {}
 
   void visitAddExpr(AffineBinaryOpExpr e) { binary(e, GridExpr::Op::Add); }
   void visitMulExpr(AffineBinaryOpExpr e) { binary(e, GridExpr::Op::Multiply); }
@@ -182,8 +183,9 @@ public:
   void visitDimExpr(AffineDimExpr e) {
     grid.steps.push_back({GridExpr::Op::Argument, int64_t(e.getPosition())});
   }
-  void visitSymbolExpr(AffineSymbolExpr) {
-    llvm_unreachable("the verifier refuses symbols in grids");
+  void visitSymbolExpr(AffineSymbolExpr e) {
+    grid.steps.push_back(
+        {GridExpr::Op::Argument, int64_t(numDimensions + e.getPosition())});
   }
 
 private:
@@ -193,8 +195,15 @@ private:
     grid.steps.push_back({op, 0});
   }
   GridExpr &grid;
+  unsigned numDimensions;
 };
 } // namespace
+
+GridExpr expressionOf(AffineExpr expression, unsigned numDimensions) {
+  GridExpr result;
+  PostfixWriter(result, numDimensions).visit(expression);
+  return result;
+}
 
 static ElementType elementTypeOf(Type type) {
   std::string name;
@@ -249,7 +258,7 @@ KernelInfo describeKernel(Operation *operation) {
          written.contains(kernel.getArgument(position))});
   }
   for (AffineExpr extent : kernel.getGrid().getResults())
-    PostfixWriter(info.grid.emplace_back()).visit(extent);
+    info.grid.push_back(expressionOf(extent, kernel.getGrid().getNumDims()));
   return info;
 }
 

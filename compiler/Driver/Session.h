@@ -62,6 +62,10 @@ private:
   bool dumpFailed = false;
 };
 
+/// An expression whose inputs, dimensions before symbols, are the kernel's
+/// integer arguments.
+GridExpr expressionOf(mlir::AffineExpr expression, unsigned numDimensions);
+
 /// Arguments and grid of a kernel.
 KernelInfo describeKernel(mlir::Operation *kernel);
 

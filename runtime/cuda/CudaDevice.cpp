@@ -160,6 +160,9 @@ void CudaDevice::readProperties(DeviceHandle handle) {
   p.sharedBytesPerBlockOptIn = attribute(attributeSharedMemoryPerBlockOptIn);
   p.sharedBytesPerMultiprocessor =
       attribute(attributeSharedMemoryPerMultiprocessor);
+  p.registersPerMultiprocessor = attribute(attributeRegistersPerMultiprocessor);
+  p.threadsPerMultiprocessor = attribute(attributeThreadsPerMultiprocessor);
+  p.blocksPerMultiprocessor = attribute(attributeBlocksPerMultiprocessor);
   p.l2Bytes = attribute(attributeL2CacheSize);
   p.hasMemoryPools = attribute(attributeMemoryPools) != 0;
   p.hasClusters = attribute(attributeClusterLaunch) != 0;

@@ -41,6 +41,8 @@ struct CudaDeviceProperties {
   /// Without and with cuFuncSetAttribute.
   int64_t sharedBytesPerBlock = 0, sharedBytesPerBlockOptIn = 0;
   int64_t sharedBytesPerMultiprocessor = 0;
+  int64_t registersPerMultiprocessor = 0, threadsPerMultiprocessor = 0;
+  int64_t blocksPerMultiprocessor = 0;
   int64_t l2Bytes = 0;
   uint64_t memoryBytes = 0;
   bool hasMemoryPools = false;

@@ -230,7 +230,12 @@ void CudaFunction::launch(const CudaStream &stream, const FlattenedGrid &grid,
   if (config.cluster[1] != 1 || config.cluster[2] != 1)
     failConfig(*this, "a flattened grid has clusters along x only, but got " +
                           toString(config.cluster));
-  config.grid = {grid.numBlocks(std::max<int64_t>(config.cluster[0], 1)), 1, 1};
+  const int64_t cluster = std::max<int64_t>(config.cluster[0], 1);
+  config.grid = {grid.numBlocks(cluster), 1, 1};
+  if (config.maxBlocks)
+    config.grid[0] =
+        std::min(config.grid[0],
+                 std::max(config.maxBlocks / cluster * cluster, cluster));
   constexpr size_t inlineCount = 64;
   std::array<const void *, inlineCount> few;
   std::vector<const void *> many;

@@ -20,6 +20,9 @@ struct CudaLaunchConfig {
   std::array<int64_t, 3> block{1, 1, 1};   ///< threads
   std::array<int64_t, 3> cluster{1, 1, 1}; ///< blocks; divides the grid
   size_t dynamicSharedBytes = 0;
+  /// Of a flattened grid, whose blocks then take one program after the other;
+  /// rounded to whole clusters. 0: a block for each program.
+  int64_t maxBlocks = 0;
 };
 
 /// A grid of programs laid along the x axis of the device's grid, whose y and z

@@ -129,8 +129,11 @@ CudaStream CudaStream::wrap(CudaDevice &device, StreamHandle handle) {
 }
 
 CudaStream CudaStream::legacy(CudaDevice &device) {
-  return CudaStream(
-      std::make_shared<Impl>(device, handleOf(legacyNumber), false));
+  // Every launch outside of a guard asks for it: no allocation each time.
+  thread_local std::shared_ptr<const Impl> last;
+  if (!last || &last->device != &device)
+    last = std::make_shared<Impl>(device, handleOf(legacyNumber), false);
+  return CudaStream(last);
 }
 
 CudaStream CudaStream::perThread(CudaDevice &device) {

@@ -91,8 +91,11 @@ inline constexpr DeviceAttribute attributeMultiprocessorCount = 16;
 inline constexpr DeviceAttribute attributeL2CacheSize = 38;
 inline constexpr DeviceAttribute attributeComputeMajor = 75;
 inline constexpr DeviceAttribute attributeComputeMinor = 76;
+inline constexpr DeviceAttribute attributeThreadsPerMultiprocessor = 39;
 inline constexpr DeviceAttribute attributeSharedMemoryPerMultiprocessor = 81;
+inline constexpr DeviceAttribute attributeRegistersPerMultiprocessor = 82;
 inline constexpr DeviceAttribute attributeSharedMemoryPerBlockOptIn = 97;
+inline constexpr DeviceAttribute attributeBlocksPerMultiprocessor = 106;
 inline constexpr DeviceAttribute attributeMemoryPools = 115;
 inline constexpr DeviceAttribute attributeClusterLaunch = 120;
 

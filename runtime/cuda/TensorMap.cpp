@@ -111,16 +111,10 @@ std::string TensorMapDescription::whyNot() const {
   return reason.empty() ? whyNotBox(*this) : reason;
 }
 
-TensorMap TensorMap::encode(CudaDevice &device,
-                            const TensorMapDescription &description) {
-  if (device.properties().computeMajor < 9)
-    throw Error(ErrorCode::Unsupported,
-                "tensor maps need sm_90 or later, but the device is " +
-                    device.describe());
-  const std::string reason = description.whyNot();
-  if (!reason.empty())
-    throw Error(ErrorCode::InvalidArgument, "no tensor map: " + reason);
-
+/// Asks the driver for a map of what qualifies.
+static Result encodeTiled(CudaDevice &device,
+                          const TensorMapDescription &description,
+                          DriverTensorMap &encoded) {
   std::array<uint64_t, maxRank> shape{}, strides{};
   std::array<uint32_t, maxRank> box{}, elementStrides{};
   const size_t rank = description.shape.size();
@@ -132,13 +126,51 @@ TensorMap TensorMap::encode(CudaDevice &device,
       strides[i] = static_cast<uint64_t>(description.strideBytes[i]);
   }
   constexpr int interleaveNone = 0;
+  return device.tryCall(
+      device.api().cuTensorMapEncodeTiled, &encoded,
+      dataTypeOf(description.type), static_cast<uint32_t>(rank),
+      reinterpret_cast<void *>(description.base), shape.data(), strides.data(),
+      box.data(), elementStrides.data(), interleaveNone,
+      static_cast<int>(description.swizzle),
+      static_cast<int>(description.promotion),
+      static_cast<int>(description.fill));
+}
+
+static void checkDevice(const CudaDevice &device) {
+  if (device.properties().computeMajor < 9)
+    throw Error(ErrorCode::Unsupported,
+                "tensor maps need sm_90 or later, but the device is " +
+                    device.describe());
+}
+
+std::optional<TensorMap>
+TensorMap::tryEncode(CudaDevice &device,
+                     const TensorMapDescription &description,
+                     std::string &whyNot) {
+  checkDevice(device);
+  whyNot = description.whyNot();
+  if (!whyNot.empty())
+    return std::nullopt;
   TensorMap map;
-  device.call(device.api().cuTensorMapEncodeTiled, &map.encoded,
-              dataTypeOf(description.type), static_cast<uint32_t>(rank),
-              reinterpret_cast<void *>(description.base), shape.data(),
-              strides.data(), box.data(), elementStrides.data(), interleaveNone,
-              static_cast<int>(description.swizzle),
-              static_cast<int>(description.promotion),
-              static_cast<int>(description.fill));
+  const Result result = encodeTiled(device, description, map.encoded);
+  if (result == invalidValue) {
+    whyNot = "the driver refuses it: " + device.api().describe(result);
+    return std::nullopt;
+  }
+  if (result != success)
+    device.fail(device.api().cuTensorMapEncodeTiled.name, result);
+  return map;
+}
+
+TensorMap TensorMap::encode(CudaDevice &device,
+                            const TensorMapDescription &description) {
+  checkDevice(device);
+  const std::string reason = description.whyNot();
+  if (!reason.empty())
+    throw Error(ErrorCode::InvalidArgument, "no tensor map: " + reason);
+  TensorMap map;
+  const Result result = encodeTiled(device, description, map.encoded);
+  if (result != success)
+    device.fail(device.api().cuTensorMapEncodeTiled.name, result);
   return map;
 }

@@ -16,6 +16,7 @@
 #include "runtime/DType.h"
 #include "runtime/cuda/CudaDevice.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,12 @@ public:
   /// sm_90, and Device where the driver refuses.
   static TensorMap encode(CudaDevice &device,
                           const TensorMapDescription &description);
+
+  /// The same, but nothing where the description or the driver refuses, for
+  /// the reason in `whyNot`.
+  static std::optional<TensorMap>
+  tryEncode(CudaDevice &device, const TensorMapDescription &description,
+            std::string &whyNot);
 
   const void *data() const { return &encoded; }
   static constexpr size_t numBytes = sizeof(cuda::DriverTensorMap);

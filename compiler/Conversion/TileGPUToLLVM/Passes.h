@@ -15,6 +15,9 @@ namespace flashtile::gpu {
 
 /// Function attribute: bytes of dynamic shared memory.
 inline constexpr char kSharedBytesAttr[] = "shared_bytes";
+/// Function attribute: array of dictionaries {name, offset, bytes}, what the
+/// shared memory is for.
+inline constexpr char kSharedBuffersAttr[] = "shared_buffers";
 
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION

@@ -10,6 +10,7 @@
 #include "compiler/Driver/Compiler.h"
 #include "tests/runtime/cache/AddConstant.h"
 
+#include <functional>
 #include <gmock/gmock.h>
 #include <random>
 
@@ -34,8 +35,21 @@ static KernelArtifact sample() {
       {{{Op::Argument, 0}, {Op::Constant, INT64_MIN}, {Op::CeilDiv, 0}}});
   kernel.arenaBytes = INT64_MAX;
   kernel.canFail = true;
-  kernel.numWarps = 4;
-  kernel.sharedBytes = 49152;
+  GpuEntry &entry = kernel.entries.emplace_back();
+  entry.symbol = "k";
+  entry.numThreads = 160;
+  entry.sharedBytes = 49152;
+  entry.clusterBlocks = 2;
+  entry.persistentBlocks = 1;
+  TensorMapParameter &map = entry.tensorMaps.emplace_back();
+  map.swizzleBytes = 128;
+  map.fillsNaN = true;
+  map.box = {64, 128};
+  map.extents = {{{{Op::Constant, 64}}}, {{{Op::Argument, 0}}}};
+  map.strides = {{{{Op::Argument, 0}, {Op::Argument, 0}, {Op::Multiply, 0}}}};
+  map.offset = {{{Op::Constant, 8}}};
+  entry.sharedBuffers = {{"ring", 0, 49152}};
+  entry.resources = {168, 0, 8, 4};
   artifact.remarks = {"a remark", ""};
   artifact.warnings = {"a warning"};
   return artifact;
@@ -60,8 +74,21 @@ TEST(KernelArtifactTest, RoundTrip) {
   EXPECT_FALSE(kernel.info.arguments[1].isWritten);
   EXPECT_EQ(kernel.arenaBytes, INT64_MAX);
   EXPECT_TRUE(kernel.canFail);
-  EXPECT_EQ(kernel.numWarps, 4);
-  EXPECT_EQ(kernel.sharedBytes, 49152);
+  ASSERT_EQ(kernel.entries.size(), 1u);
+  const GpuEntry &entry = kernel.entries[0];
+  EXPECT_EQ(entry.symbol, "k");
+  EXPECT_EQ(entry.numThreads, 160);
+  EXPECT_EQ(entry.sharedBytes, 49152);
+  EXPECT_EQ(entry.clusterBlocks, 2);
+  EXPECT_EQ(entry.persistentBlocks, 1);
+  ASSERT_EQ(entry.tensorMaps.size(), 1u);
+  EXPECT_EQ(entry.tensorMaps[0].box, (std::vector<int64_t>{64, 128}));
+  EXPECT_EQ(entry.tensorMaps[0].strides[0].text({"n"}), "n * n");
+  EXPECT_TRUE(entry.tensorMaps[0].fillsNaN);
+  ASSERT_EQ(entry.sharedBuffers.size(), 1u);
+  EXPECT_EQ(entry.sharedBuffers[0].name, "ring");
+  EXPECT_EQ(entry.resources.registers, 168);
+  EXPECT_EQ(entry.resources.spillLoadBytes, 4);
   EXPECT_EQ(read->remarks, sample().remarks);
   EXPECT_EQ(read->warnings, sample().warnings);
 }
@@ -71,7 +98,7 @@ TEST(KernelArtifactTest, BytesAreTheSameOnEveryMachine) {
   // target, eight bytes.
   const std::string bytes = sample().serialize();
   EXPECT_EQ(bytes.substr(0, 34),
-            std::string("FlashTile kernel\2\0\0\0\6\0\0\0\0\0\0\0sm_90a", 34));
+            std::string("FlashTile kernel\3\0\0\0\6\0\0\0\0\0\0\0sm_90a", 34));
 }
 
 TEST(KernelArtifactTest, EveryPrefixAndAnythingBehindIsRefused) {
@@ -106,14 +133,34 @@ TEST(KernelArtifactTest, WhatCannotBeLaunchedIsRefused) {
   KernelArtifact arena = sample();
   arena.kernels[0].arenaBytes = -1;
   EXPECT_FALSE(survives(arena));
-  KernelArtifact shared = sample();
-  shared.kernels[0].sharedBytes = -1;
-  EXPECT_FALSE(survives(shared));
-  for (const int64_t warps : {-1, 33}) {
-    KernelArtifact wide = sample();
-    wide.kernels[0].numWarps = warps;
-    EXPECT_FALSE(survives(wide)) << warps;
+  const std::vector<std::function<void(GpuEntry &)>> wrongEntries = {
+      [](GpuEntry &e) { e.symbol.clear(); },
+      [](GpuEntry &e) { e.sharedBytes = -1; },
+      [](GpuEntry &e) { e.numThreads = 0; },
+      [](GpuEntry &e) { e.numThreads = 1025; },
+      [](GpuEntry &e) { e.clusterBlocks = 0; },
+      [](GpuEntry &e) { e.clusterBlocks = 17; },
+      [](GpuEntry &e) { e.persistentBlocks = -1; },
+      [](GpuEntry &e) { e.tensorMaps.resize(17, e.tensorMaps[0]); },
+      [](GpuEntry &e) { e.tensorMaps[0].argument = 1; }, // n: no pointer
+      [](GpuEntry &e) { e.tensorMaps[0].argument = -1; },
+      [](GpuEntry &e) { e.tensorMaps[0].swizzleBytes = 16; },
+      [](GpuEntry &e) { e.tensorMaps[0].box.push_back(1); },
+      [](GpuEntry &e) { e.tensorMaps[0].strides.clear(); },
+      [](GpuEntry &e) { e.tensorMaps[0].extents[0].steps[0].op = Op::Add; },
+      [](GpuEntry &e) { e.tensorMaps[0].offset.steps[0].op = Op::Mod; },
+  };
+  for (const auto &change : wrongEntries) {
+    KernelArtifact artifact = sample();
+    change(artifact.kernels[0].entries[0]);
+    EXPECT_FALSE(survives(artifact)) << &change - wrongEntries.data();
   }
+  KernelArtifact noEntry = sample();
+  noEntry.kernels[0].entries.clear();
+  EXPECT_FALSE(survives(noEntry));
+  KernelArtifact onCpu = sample();
+  onCpu.target = "cpu";
+  EXPECT_FALSE(survives(onCpu));
   const std::vector<std::vector<GridExpr>> bad = {
       {},                                         // no grid
       {{}, {}, {}, {}},                           // four extents

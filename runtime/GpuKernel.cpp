@@ -1,0 +1,144 @@
+//===- GpuKernel.cpp - A kernel on a GPU, with all of its functions -------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/GpuKernel.h"
+
+#include "compiler/Support/Error.h"
+#include "runtime/cuda/CudaBackend.h"
+
+#include <algorithm>
+
+using namespace flashtile;
+
+/// Says why a block of `entry` does not fit the device's shared memory.
+static std::string whyTooLarge(const CudaFunction &function,
+                               const GpuEntry &entry) {
+  const CudaDevice &device = function.device();
+  const int64_t limit = device.properties().sharedBytesPerBlockOptIn;
+  const int64_t fixed = function.attributes().staticSharedBytes;
+  if (entry.sharedBytes + fixed <= limit)
+    return {};
+  std::string text = "it needs " + std::to_string(entry.sharedBytes + fixed) +
+                     " bytes of shared memory, but a block on device " +
+                     device.describe() + " has at most " +
+                     std::to_string(limit);
+  for (const SharedBuffer &buffer : entry.sharedBuffers)
+    text += (&buffer == entry.sharedBuffers.data() ? ": " : ", ") +
+            buffer.name + " takes " + std::to_string(buffer.bytes) +
+            " bytes from " + std::to_string(buffer.offset);
+  return text;
+}
+
+static MultiprocessorLimits limitsOf(const CudaDevice &device) {
+  const CudaDeviceProperties &properties = device.properties();
+  MultiprocessorLimits limits;
+  limits.registers = properties.registersPerMultiprocessor;
+  limits.threads = properties.threadsPerMultiprocessor;
+  limits.blocks = properties.blocksPerMultiprocessor;
+  limits.sharedBytes = properties.sharedBytesPerMultiprocessor;
+  limits.sharedBytesPerBlock = properties.sharedBytesPerBlockOptIn;
+  return limits;
+}
+
+GpuKernel::GpuKernel(const CudaModule &code, const ArtifactKernel &kernel)
+    : kernel(kernel) {
+  for (const GpuEntry &entry : kernel.entries) {
+    Entry &added =
+        entries.emplace_back(code.function(entry.symbol), entry, kernel.info);
+    added.tooLarge = whyTooLarge(added.function, entry);
+  }
+}
+
+void GpuKernel::note(const std::string &reason) const {
+  const std::lock_guard<std::mutex> lock(reasonsMutex);
+  // Values differ from launch to launch: the first few tell enough.
+  constexpr size_t most = 8;
+  if (reasons.size() < most &&
+      std::find(reasons.begin(), reasons.end(), reason) == reasons.end())
+    reasons.push_back(reason);
+}
+
+void GpuKernel::launch(const Kernel::Grid &grid,
+                       const LaunchArguments &arguments) const {
+  std::string problems;
+  for (const Entry &entry : entries) {
+    std::string whyNot = entry.tooLarge;
+    if (whyNot.empty() && entry.info.tensorMaps.empty())
+      return launchEntry(entry, nullptr, grid, arguments);
+    if (whyNot.empty() && launchWithMaps(entry, grid, arguments, whyNot))
+      return;
+    note("function '" + entry.info.symbol + "' not taken: " + whyNot);
+    problems += (problems.empty() ? "" : "; ") + whyNot;
+  }
+  throw Error(ErrorCode::InvalidArgument,
+              "cannot launch kernel '" + kernel.info.name + "': " + problems);
+}
+
+bool GpuKernel::launchWithMaps(const Entry &entry, const Kernel::Grid &grid,
+                               const LaunchArguments &arguments,
+                               std::string &whyNot) const {
+  std::array<TensorMap, GpuEntry::maxTensorMaps> maps;
+  if (!entry.tensorMaps.find(arguments, maps.data(), whyNot))
+    return false;
+  launchEntry(entry, maps.data(), grid, arguments);
+  return true;
+}
+
+void GpuKernel::launchEntry(const Entry &entry, const TensorMap *maps,
+                            const Kernel::Grid &grid,
+                            const LaunchArguments &arguments) const {
+  const CudaStream stream = CudaStream::current(entry.function.device());
+  CudaLaunchConfig config;
+  config.block = {entry.info.numThreads, 1, 1};
+  config.cluster = {entry.info.clusterBlocks, 1, 1};
+  config.dynamicSharedBytes = static_cast<size_t>(entry.info.sharedBytes);
+  if (entry.info.persistentBlocks)
+    config.maxBlocks = entry.info.persistentBlocks *
+                       entry.function.device().properties().multiprocessors;
+  const size_t ordinary = kernel.info.arguments.size();
+  const size_t count = ordinary + entry.info.tensorMaps.size();
+  const void *const *parameters = arguments.pointers();
+  constexpr size_t inlineCount = 64;
+  std::array<const void *, inlineCount> few;
+  std::vector<const void *> many;
+  if (count > ordinary) {
+    const void **all = few.data();
+    if (count > inlineCount) {
+      many.resize(count);
+      all = many.data();
+    }
+    std::copy_n(parameters, ordinary, all);
+    for (size_t i = ordinary; i < count; ++i)
+      all[i] = maps[i - ordinary].data();
+    parameters = all;
+  }
+  entry.function.launch(stream, FlattenedGrid(grid), config, parameters, count);
+  arguments.forEachTensor(
+      [&](const Tensor &tensor) { recordUse(tensor, stream); });
+}
+
+void GpuKernel::describe(KernelReport &report) const {
+  report.onGpu = true;
+  for (const Entry &entry : entries) {
+    const CudaFunction::Attributes &attributes = entry.function.attributes();
+    GpuEntryReport &added = report.entries.emplace_back();
+    static_cast<GpuEntry &>(added) = entry.info;
+    added.limits = limitsOf(entry.function.device());
+    added.resources.registers = attributes.registers;
+    added.localBytes = attributes.localBytes;
+    added.staticSharedBytes = attributes.staticSharedBytes;
+    added.maxThreadsPerBlock = attributes.maxThreadsPerBlock;
+    if (entry.tooLarge.empty())
+      added.blocksPerMultiprocessor = entry.function.maxBlocksPerMultiprocessor(
+          static_cast<int>(entry.info.numThreads),
+          static_cast<size_t>(entry.info.sharedBytes));
+  }
+  const std::lock_guard<std::mutex> lock(reasonsMutex);
+  for (const std::string &reason : reasons)
+    report.remarks.push_back("remark: at a launch of kernel '" +
+                             kernel.info.name + "': " + reason);
+}

@@ -1,0 +1,73 @@
+//===- GpuKernel.h - A kernel on a GPU, with all of its functions ---------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Internal to Kernel and Jit. A kernel may have several functions: with tensor
+// maps, which not every tensor qualifies for, and without. A launch takes the
+// first whose maps can be encoded.
+//
+// Thread safety: launches of any number of threads.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FLASHTILE_RUNTIME_GPUKERNEL_H
+#define FLASHTILE_RUNTIME_GPUKERNEL_H
+
+#include "runtime/Kernel.h"
+#include "runtime/LaunchArguments.h"
+#include "runtime/TensorMapCache.h"
+#include "runtime/cuda/CudaModule.h"
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace flashtile {
+
+class GpuKernel {
+public:
+  /// `kernel` must outlive this. Throws NotFound for a function that `code`
+  /// lacks.
+  GpuKernel(const CudaModule &code, const ArtifactKernel &kernel);
+
+  /// Queues the kernel in the device's current stream. Throws InvalidArgument
+  /// where no function qualifies, with the reasons.
+  void launch(const Kernel::Grid &grid, const LaunchArguments &arguments) const;
+
+  /// Adds what the functions take, and why launches so far did not take the
+  /// first one.
+  void describe(KernelReport &report) const;
+
+private:
+  struct Entry {
+    Entry(CudaFunction function, const GpuEntry &entry, const KernelInfo &info)
+        : function(std::move(function)), info(entry),
+          tensorMaps(this->function.device(), entry, info) {}
+
+    CudaFunction function;
+    const GpuEntry &info;
+    /// Why the device cannot run it; empty where it can.
+    std::string tooLarge;
+    TensorMapCache tensorMaps;
+  };
+
+  bool launchWithMaps(const Entry &entry, const Kernel::Grid &grid,
+                      const LaunchArguments &arguments,
+                      std::string &whyNot) const;
+  void launchEntry(const Entry &entry, const TensorMap *maps,
+                   const Kernel::Grid &grid,
+                   const LaunchArguments &arguments) const;
+  void note(const std::string &reason) const;
+
+  const ArtifactKernel &kernel;
+  std::deque<Entry> entries; // which stay where they are
+  mutable std::mutex reasonsMutex;
+  mutable std::vector<std::string> reasons; ///< each once
+};
+
+} // namespace flashtile
+
+#endif // FLASHTILE_RUNTIME_GPUKERNEL_H

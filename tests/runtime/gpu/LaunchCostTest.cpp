@@ -1,0 +1,85 @@
+//===- LaunchCostTest.cpp - What a launch does on the host ----------------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Counts what a repeated launch asks of the driver and of the allocator; the
+// time itself is measured on a GPU.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tests/runtime/gpu/GpuKernelTestSupport.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+using namespace flashtile;
+
+/// Allocations of this thread while it counts.
+static thread_local size_t allocations = 0;
+static thread_local bool isCounting = false;
+
+void *operator new(size_t size) {
+  if (isCounting)
+    ++allocations;
+  if (void *memory = std::malloc(size ? size : 1))
+    return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void *memory) noexcept { std::free(memory); }
+void operator delete(void *memory, size_t) noexcept { std::free(memory); }
+
+namespace {
+class LaunchCostTest : public CudaTest {};
+} // namespace
+
+TEST_F(LaunchCostTest, ARepeatedLaunchAsksTheDriverForLittle) {
+  const Kernel kernel = kernelOf(mappedArtifact());
+  const Tensor x = Tensor::zeros({3, 1000, 64}, DType::BF16, Device::cuda(0));
+  const Tensor y = Tensor::zeros({3, 1000, 64}, DType::BF16, Device::cuda(0));
+  const auto launch = [&] { kernel(x, y, 1000, 64, 3); };
+  const auto callsOfALaunch = [&] {
+    const size_t before = driver.calls.size();
+    launch();
+    std::vector<std::string> names;
+    for (size_t i = before; i < driver.calls.size(); ++i)
+      names.push_back(driver.calls[i].name);
+    return names;
+  };
+  launch();
+  EXPECT_EQ(callsOfALaunch(),
+            (std::vector<std::string>{"cuCtxGetCurrent", "cuCtxPushCurrent",
+                                      "cuLaunchKernel", "cuCtxPopCurrent"}));
+  driver.pushContext(0);
+  EXPECT_EQ(callsOfALaunch(),
+            (std::vector<std::string>{"cuCtxGetCurrent", "cuLaunchKernel"}));
+  driver.popContext();
+  EXPECT_EQ(driver.count("cuTensorMapEncodeTiled"), 1);
+  EXPECT_EQ(driver.launches.back().kernel, "k");
+}
+
+TEST_F(LaunchCostTest, ARepeatedLaunchAllocatesNextToNothing) {
+  const Kernel kernel = kernelOf(mappedArtifact());
+  const Tensor x = Tensor::zeros({3, 1000, 64}, DType::BF16, Device::cuda(0));
+  const Tensor y = Tensor::zeros({3, 1000, 64}, DType::BF16, Device::cuda(0));
+  const auto launch = [&] { kernel(x, y, 1000, 64, 3); };
+  launch();
+  // The scripted driver allocates, too: what it does for the same calls.
+  CudaLaunchConfig config;
+  const CudaFunction function = load(CudaDevice::get(0));
+  const CudaStream stream = CudaStream::legacy(CudaDevice::get(0));
+  const auto count = [&](auto &&body) {
+    driver.calls.reserve(1000);
+    driver.launches.reserve(1000);
+    allocations = 0;
+    isCounting = true;
+    body();
+    isCounting = false;
+    return allocations;
+  };
+  const size_t ofDriver =
+      count([&] { function.launch(stream, config, nullptr); });
+  // The list of integers.
+  EXPECT_LE(count(launch), ofDriver + 1);
+}
