@@ -11,12 +11,14 @@
 #include "kernels/FlashAttention.h"
 
 #include "compiler/Support/Error.h"
+#include "kernels/LookupTable.h"
+#include "runtime/Autotuner.h"
 #include "runtime/Jit.h"
 #include "runtime/Shape.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <mutex>
 #include <sstream>
 #include <tuple>
@@ -165,9 +167,10 @@ static bool unitInner(const Operand &operand) {
   return operand.headDim == 1 || operand.tensor.stride(3) == 1;
 }
 
+/// What the kernel of a problem is compiled for, but for its tiles.
 static kernels::FlashAttentionConfig
-chooseConfig(const Operand &q, const Operand &k, const Operand &v,
-             const FlashAttentionOptions &options, bool unitOutput) {
+problemConfig(const Operand &q, const Operand &k, const Operand &v,
+              const FlashAttentionOptions &options, bool unitOutput) {
   kernels::FlashAttentionConfig config;
   config.dtype = q.tensor.dtype();
   config.outputType = options.outputType;
@@ -178,46 +181,60 @@ chooseConfig(const Operand &q, const Operand &k, const Operand &v,
       scaleOf(q, options) >= double(std::numeric_limits<float>::min());
   config.unitInnerStride =
       unitInner(q) && unitInner(k) && unitInner(v) && unitOutput;
-  // Short queries (decoding) get tiles no longer than they are.
-  constexpr int64_t kBlock = 64, kShortest = 16;
-  int64_t fitting = kShortest;
-  while (fitting < kBlock && fitting < q.rows)
-    fitting *= 2;
-  config.blockM = options.blockM ? options.blockM : fitting;
-  config.blockN = options.blockN ? options.blockN : kBlock;
   return config;
 }
 
 /// The compiled kernel of a configuration, compiled on first use.
 static Kernel kernelFor(const kernels::FlashAttentionConfig &config,
-                        Device device) {
-  using Key = std::tuple<std::string, ElementType, int, int64_t, int64_t,
-                         int64_t, bool, int, bool, bool, bool>;
-  Key key = {device.toString(),
-             config.dtype,
-             config.outputType ? static_cast<int>(*config.outputType) : -1,
-             config.headDim,
-             config.blockM,
-             config.blockN,
-             config.causal,
-             static_cast<int>(config.alignment),
-             config.scaleIsPositive,
-             config.unitInnerStride,
-             config.shortenedLoop};
-  static std::mutex mutex;
-  static std::map<Key, Kernel> kernels;
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    auto it = kernels.find(key);
-    if (it != kernels.end())
-      return it->second;
+                        const FlashAttentionTiles &tiles, Device device) {
+  using Key = std::tuple<int, int, ElementType, int, int64_t, int64_t, int64_t,
+                         int64_t, int64_t, bool, int, bool, bool, bool>;
+  const Key key = {static_cast<int>(device.kind()),
+                   device.index(),
+                   config.dtype,
+                   config.outputType ? static_cast<int>(*config.outputType)
+                                     : -1,
+                   config.headDim,
+                   tiles.blockM,
+                   tiles.blockN,
+                   tiles.numWarps,
+                   tiles.numStages,
+                   config.causal,
+                   static_cast<int>(config.alignment),
+                   config.scaleIsPositive,
+                   config.unitInnerStride,
+                   config.shortenedLoop};
+  static kernels::LookupTable<Key, Kernel> table;
+  return table.get(key, [&] {
+    kernels::FlashAttentionConfig tiled = config;
+    tiled.blockM = tiles.blockM;
+    tiled.blockN = tiles.blockN;
+    CompilerOptions compiler;
+    compiler.numWarps = tiles.numWarps;
+    compiler.numStages = tiles.numStages;
+    return Jit(device, compiler)
+        .compile(kernels::buildFlashAttentionForward(tiled))
+        .kernel();
+  });
+}
+
+static void launch(const Kernel &kernel,
+                   const kernels::FlashAttentionConfig &config,
+                   const Operands &operands, const Operand &out,
+                   const Tensor &lse, double scale) {
+  const auto &[query, key, value] = operands;
+  auto i32 = [](int64_t number) { return static_cast<int32_t>(number); };
+  std::vector<ArgumentValue> arguments = {
+      query.tensor,  key.tensor,       value.tensor,   out.tensor,
+      lse,           i32(query.heads), i32(key.heads), i32(query.rows),
+      i32(key.rows), i32(query.batch)};
+  for (const Operand *operand : {&query, &key, &value, &out}) {
+    int strides = config.unitInnerStride ? 3 : 4;
+    for (int dim = 0; dim < strides; ++dim)
+      arguments.push_back(operand->tensor.stride(dim));
   }
-  // Compiled outside the lock: other configurations need not wait. Two threads
-  // may compile the same one; the code is equal and the first is kept.
-  Kernel kernel =
-      Jit(device).compile(kernels::buildFlashAttentionForward(config)).kernel();
-  std::lock_guard<std::mutex> lock(mutex);
-  return kernels.emplace(key, kernel).first->second;
+  arguments.push_back(static_cast<float>(scale));
+  kernel.launchPositional(arguments.data(), arguments.size());
 }
 
 static DType outputTypeOf(const Tensor &q,
@@ -228,11 +245,135 @@ static DType outputTypeOf(const Tensor &q,
   return fp8 ? DType::BF16 : q.dtype();
 }
 
+static std::string tuningKey(const Operands &operands,
+                             const kernels::FlashAttentionConfig &config,
+                             DType outputType) {
+  const auto &[q, k, v] = operands;
+  std::string key = "flash_attention_forward";
+  if (config.causal)
+    key += config.alignment == CausalAlignment::TopLeft ? " causal top_left"
+                                                        : " causal";
+  key += " " + toString(config.dtype) + " to " + toString(outputType);
+  auto add = [&](const char *name, int64_t value) {
+    key += std::string(" ") + name + "=" + std::to_string(value);
+  };
+  add("d", config.headDim);
+  add("queries", sizeClass(q.rows));
+  add("keys", sizeClass(k.rows));
+  add("heads", sizeClass(q.heads * q.batch));
+  add("group", k.heads ? q.heads / k.heads : 1);
+  add("positive_scale", config.scaleIsPositive);
+  add("unit_stride", config.unitInnerStride);
+  return key;
+}
+
+/// Measures the candidates on the caller's operands, into tensors of its own:
+/// the caller's may overlap with what a launch reads.
+static FlashAttentionTiles
+tunedTiles(const Operands &operands,
+           const kernels::FlashAttentionConfig &config,
+           const FlashAttentionOptions &options, const std::string &key,
+           const std::vector<FlashAttentionTiles> &candidates) {
+  const Operand &q = operands.q;
+  const Device device = q.tensor.device();
+  const DType outputType = outputTypeOf(q.tensor, options);
+  TuningProblem problem;
+  problem.key = key;
+  problem.device = device;
+  for (const FlashAttentionTiles &tiles : candidates)
+    problem.configs.push_back({{"block_m", tiles.blockM},
+                               {"block_n", tiles.blockN},
+                               {"num_warps", tiles.numWarps},
+                               {"num_stages", tiles.numStages}});
+  auto tilesOf = [](const TuningConfig &tuning) {
+    return FlashAttentionTiles{tuning.at("block_m"), tuning.at("block_n"),
+                               tuning.at("num_warps"), tuning.at("num_stages")};
+  };
+  const Shape rows = {q.batch, q.heads, q.rows};
+  std::once_flag once; // not at all where the result is known
+  Operand out = q;
+  Tensor lse;
+  const double scale = scaleOf(q, options);
+  problem.build = [&](const TuningConfig &tuning) {
+    const Kernel kernel = kernelFor(config, tilesOf(tuning), device);
+    std::call_once(once, [&] {
+      out.tensor = Tensor::empty(q.tensor.shape(), outputType, device);
+      lse = Tensor::empty(rows, DType::F32, device);
+    });
+    return [&, kernel] { launch(kernel, config, operands, out, lse, scale); };
+  };
+  return tilesOf(autotune(problem).best);
+}
+
+/// Explicit options count most, then tuning if asked for, then the table.
+static FlashAttentionTiles
+chooseTiles(const Operands &operands,
+            const kernels::FlashAttentionConfig &config,
+            const FlashAttentionOptions &options) {
+  const Operand &q = operands.q;
+  const FlashAttentionClass kind = {deviceClassOf(q.tensor.device()),
+                                    config.dtype, config.headDim,
+                                    config.causal};
+  // Short queries (decoding) get tiles no longer than they are.
+  constexpr int64_t kShortest = 16, kFewWarps = 4;
+  const int64_t fitting = std::max(kShortest, sizeClass(q.rows));
+  auto completed = [&](FlashAttentionTiles tiles) {
+    if (fitting < tiles.blockM) {
+      tiles.blockM = fitting;
+      tiles.numWarps = std::min(tiles.numWarps, kFewWarps);
+    }
+    if (options.blockM)
+      tiles.blockM = options.blockM;
+    if (options.blockN)
+      tiles.blockN = options.blockN;
+    if (options.numWarps)
+      tiles.numWarps = options.numWarps;
+    if (options.numStages)
+      tiles.numStages = options.numStages;
+    return tiles;
+  };
+  const bool hasWork = q.tensor.numel() > 0 && operands.k.rows > 0;
+  if (!options.tune || !hasWork)
+    return completed(defaultFlashAttentionTiles(kind));
+  const std::string problem =
+      tuningKey(operands, config, outputTypeOf(q.tensor, options));
+  using Key = std::tuple<int, int, std::string, int64_t, int64_t, int64_t,
+                         int64_t, int64_t>;
+  static kernels::LookupTable<Key, FlashAttentionTiles> table;
+  const Device device = q.tensor.device();
+  const Key key = {static_cast<int>(device.kind()),
+                   device.index(),
+                   problem,
+                   fitting,
+                   options.blockM,
+                   options.blockN,
+                   options.numWarps,
+                   options.numStages};
+  return table.get(key, [&] {
+    std::vector<FlashAttentionTiles> candidates;
+    for (const FlashAttentionTiles &tiles : flashAttentionCandidates(kind))
+      candidates.push_back(completed(tiles));
+    return tunedTiles(operands, config, options, problem, candidates);
+  });
+}
+
 Kernel flashtile::flashAttentionKernel(const Tensor &q, const Tensor &k,
                                        const Tensor &v,
                                        const FlashAttentionOptions &options) {
-  auto [query, key, value] = checkedOperands(q, k, v);
-  return kernelFor(chooseConfig(query, key, value, options, true), q.device());
+  const Operands operands = checkedOperands(q, k, v);
+  const auto config = problemConfig(operands.q, operands.k, operands.v, options,
+                                    /*unitOutput=*/true);
+  return kernelFor(config, chooseTiles(operands, config, options), q.device());
+}
+
+FlashAttentionTiles
+flashtile::flashAttentionTiles(const Tensor &q, const Tensor &k,
+                               const Tensor &v,
+                               const FlashAttentionOptions &options) {
+  const Operands operands = checkedOperands(q, k, v);
+  const auto config = problemConfig(operands.q, operands.k, operands.v, options,
+                                    /*unitOutput=*/true);
+  return chooseTiles(operands, config, options);
 }
 
 FlashAttentionResult
@@ -252,7 +393,7 @@ void flashtile::flashAttention(const Tensor &q, const Tensor &k,
                                const Tensor &v,
                                const FlashAttentionOptions &options, Tensor &o,
                                Tensor &lse) {
-  auto [query, key, value] = checkedOperands(q, k, v);
+  const Operands operands = checkedOperands(q, k, v);
   Shape rows = q.shape();
   rows.pop_back();
   if (!o.defined() || o.shape() != q.shape() ||
@@ -277,19 +418,9 @@ void flashtile::flashAttention(const Tensor &q, const Tensor &k,
   if (o.rank() > 4 && !out.tensor.sharesStorageWith(o))
     refuse("expected the leading dimensions of 'o' to be one block of memory");
 
-  auto config = chooseConfig(query, key, value, options, unitInner(out));
-  Kernel kernel = kernelFor(config, q.device());
-  double scale = scaleOf(query, options);
-  auto i32 = [](int64_t number) { return static_cast<int32_t>(number); };
-  std::vector<ArgumentValue> arguments = {
-      query.tensor,  key.tensor,       value.tensor,   out.tensor,
-      lse,           i32(query.heads), i32(key.heads), i32(query.rows),
-      i32(key.rows), i32(query.batch)};
-  for (const Operand *operand : {&query, &key, &value, &out}) {
-    int strides = config.unitInnerStride ? 3 : 4;
-    for (int dim = 0; dim < strides; ++dim)
-      arguments.push_back(operand->tensor.stride(dim));
-  }
-  arguments.push_back(static_cast<float>(scale));
-  kernel.launchPositional(arguments.data(), arguments.size());
+  const auto config = problemConfig(operands.q, operands.k, operands.v, options,
+                                    unitInner(out));
+  const Kernel kernel =
+      kernelFor(config, chooseTiles(operands, config, options), q.device());
+  launch(kernel, config, operands, out, lse, scaleOf(operands.q, options));
 }

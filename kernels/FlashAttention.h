@@ -14,6 +14,7 @@
 #define FLASHTILE_KERNELS_FLASHATTENTION_H
 
 #include "kernels/CausalAlignment.h"
+#include "kernels/FlashAttentionConfigs.h"
 #include "kernels/FlashAttentionForward.h"
 #include "runtime/Kernel.h"
 #include "runtime/Tensor.h"
@@ -30,8 +31,13 @@ struct FlashAttentionOptions {
   std::optional<double> scale;
   /// Element type of o: that of q by default, bf16 where q is fp8.
   std::optional<DType> outputType;
-  /// Rows of a query tile and of a key tile; 0 lets the library choose.
-  int64_t blockM = 0, blockN = 0;
+  /// Rows of a query tile and of a key tile, and on GPUs warps of a program and
+  /// buffers of its loads; 0 lets the library choose.
+  int64_t blockM = 0, blockN = 0, numWarps = 0, numStages = 0;
+  /// Measures what is left to choose, once for each class of problems, instead
+  /// of taking it from a table (FlashAttentionConfigs.h). The result is kept on
+  /// disk; see runtime/Autotuner.h.
+  bool tune = false;
 };
 
 struct FlashAttentionResult {
@@ -63,6 +69,12 @@ void flashAttention(const Tensor &q, const Tensor &k, const Tensor &v,
 /// The compiled kernel that flashAttention runs for these tensors.
 Kernel flashAttentionKernel(const Tensor &q, const Tensor &k, const Tensor &v,
                             const FlashAttentionOptions &options = {});
+
+/// The tiles that flashAttention takes for these tensors; with `options.tune`,
+/// measures first.
+FlashAttentionTiles
+flashAttentionTiles(const Tensor &q, const Tensor &k, const Tensor &v,
+                    const FlashAttentionOptions &options = {});
 
 } // namespace flashtile
 

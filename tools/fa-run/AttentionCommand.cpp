@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tools/Support/OutputFiles.h"
 #include "tools/fa-run/Commands.h"
-#include "tools/fa-run/OutputFiles.h"
 
 #include "compiler/Support/Error.h"
 #include "kernels/FlashAttention.h"
@@ -180,7 +180,7 @@ static int runAttention(const AttentionArguments &arguments) {
   if (arguments.report)
     fmt::print("{}", kernel.report().toString());
   else
-    printWarnings(kernel);
+    printWarnings("fa-run", kernel);
 
   int status = arguments.check ? checkResult(result, q, k, v, arguments) : 0;
   NpyWriteOptions write;

@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tools/Support/OutputFiles.h"
 #include "tools/fa-run/Commands.h"
-#include "tools/fa-run/OutputFiles.h"
 
 #include "compiler/Support/Error.h"
 #include "runtime/Jit.h"
@@ -189,7 +189,7 @@ static int runKernel(const KernelArguments &arguments) {
   if (arguments.report)
     fmt::print("{}", kernel.report().toString());
   else
-    printWarnings(kernel);
+    printWarnings("fa-run", kernel);
   NpyWriteOptions write;
   if (arguments.asFloat32)
     write.narrow = NpyNarrow::AsFloat32;

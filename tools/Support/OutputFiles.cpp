@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/fa-run/OutputFiles.h"
+#include "tools/Support/OutputFiles.h"
 
 #include "compiler/Support/Error.h"
 
@@ -29,6 +29,12 @@ void OutputFiles::write(const std::string &name, const Tensor &tensor,
   for (Output &output : outputs)
     if (output.name == name)
       writeNpy(output.file, tensor, options);
+}
+
+void OutputFiles::writeText(const std::string &name, const std::string &text) {
+  for (Output &output : outputs)
+    if (output.name == name)
+      output.file.write(text.data(), text.size());
 }
 
 void OutputFiles::commit() {

@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FLASHTILE_TOOLS_FA_RUN_OUTPUTFILES_H
-#define FLASHTILE_TOOLS_FA_RUN_OUTPUTFILES_H
+#ifndef FLASHTILE_TOOLS_SUPPORT_OUTPUTFILES_H
+#define FLASHTILE_TOOLS_SUPPORT_OUTPUTFILES_H
 
 #include "runtime/AtomicFile.h"
 #include "runtime/Npy.h"
@@ -23,12 +23,14 @@ namespace flashtile::tools {
 
 class OutputFiles {
 public:
-  /// Opens `path` for the tensor that write() gets by `name`. Throws Io if it
+  /// Opens `path` for what is written by `name`. Throws Io if it
   /// cannot be written, InvalidArgument if an earlier output has it.
   void open(const std::string &name, const std::string &path);
   /// Writes `tensor` to the files opened as `name`; perhaps there are none.
   void write(const std::string &name, const Tensor &tensor,
              const NpyWriteOptions &options);
+  /// Writes `text` to the files opened as `name`.
+  void writeText(const std::string &name, const std::string &text);
   /// Moves all files to their places.
   void commit();
 
@@ -46,4 +48,4 @@ private:
 
 } // namespace flashtile::tools
 
-#endif // FLASHTILE_TOOLS_FA_RUN_OUTPUTFILES_H
+#endif // FLASHTILE_TOOLS_SUPPORT_OUTPUTFILES_H

@@ -1,0 +1,36 @@
+//===- MatmulConfigs.h - Good tiles for products of matrices --------------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FLASHTILE_KERNELS_MATMULCONFIGS_H
+#define FLASHTILE_KERNELS_MATMULCONFIGS_H
+
+#include "kernels/ProblemClass.h"
+#include "runtime/DType.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace flashtile {
+
+/// What is open once the problem is known. On the cpu, only the tile counts.
+struct MatmulTiles {
+  int64_t blockM = 64; ///< rows of a
+  int64_t blockN = 64; ///< columns of b
+  int64_t blockK = 64; ///< depth
+  int64_t numWarps = 4;
+  int64_t numStages = 2;
+};
+
+/// What matmul runs where its caller chooses nothing.
+MatmulTiles defaultMatmulTiles(DeviceClass device, DType dtype);
+
+/// What tuning tries; the default is among them.
+std::vector<MatmulTiles> matmulCandidates(DeviceClass device, DType dtype);
+
+} // namespace flashtile
+
+#endif // FLASHTILE_KERNELS_MATMULCONFIGS_H
