@@ -101,19 +101,19 @@ public:
     Value mInit = full({config.blockM}, -INFINITY, f32);
     Value lInit = zeros({config.blockM}, f32);
     Value accInit = zeros({config.blockM, config.headDim}, f32);
-    auto [m, l, acc] =
-        forRange(0, keyEnd, config.blockN, {mInit, lInit, accInit},
-                 [&](Value start, Value m, Value l, Value acc) {
-                   Value visible = visibleAt(start);
-                   SoftmaxStep step = softmax(scores(start, visible), m);
-                   Value v = loadValues(start);
-                   l = l * step.alpha;
-                   l = l + sum(step.p, 1);
-                   acc = acc * expandDims(step.alpha, 1);
-                   acc = dot(cast(step.p, productType), v, acc);
-                   return std::tuple(step.m, l, acc);
-                 });
-    store(m, l, config.causal ? withoutMaskedValues(acc, mInit, accInit) : acc);
+    auto [m, l, acc] = forRange(
+        0, keyEnd, config.blockN, {mInit, lInit, accInit},
+        [&](Value start, Value m, Value l, Value acc) {
+          Value visible = visibleAt(start);
+          SoftmaxStep step = softmax(scores(start, visible), m);
+          Value v = loadValues(start);
+          l = l * step.alpha;
+          l = l + sum(step.p, 1);
+          acc = acc * expandDims(step.alpha, 1);
+          acc = addValues(cast(step.p, productType), v, visible, start, acc);
+          return std::tuple(step.m, l, acc);
+        });
+    store(m, l, acc);
     kernel.build();
   }
 
@@ -161,6 +161,8 @@ private:
     query = load(window(q, head, queryCount, rowStart, config.blockM));
     keys = window(k, kvHead, keyCount, 0, config.blockN);
     values = window(v, kvHead, keyCount, 0, config.blockN);
+    if (config.causal)
+      valueRow = window(v, kvHead, keyCount, 0, 1);
     keyEnd = seqK;
     if (config.causal)
       locateDiagonal();
@@ -222,44 +224,32 @@ private:
     return cast(load(advance(values, {start, 0})), productType);
   }
 
-  /// `acc`, recomputed where it holds NaN or infinity. The probability of a
-  /// masked position is 0, but 0 * NaN is NaN: where v is not finite, what a
-  /// row does not see would reach it. (Out of bounds v is loaded as 0, so this
-  /// concerns the causal mask only.)
-  Value withoutMaskedValues(const Value &acc, const Value &mInit,
-                            const Value &accInit) {
-    Value suspicious = any(!isFinite(acc));
+  /// acc + p v. The probability of a masked position is 0, but 0 * NaN is NaN:
+  /// where v is not finite, what a row does not see would reach it. Such tiles
+  /// are added key by key. (Out of bounds v is loaded as 0, so this concerns
+  /// the causal mask only.)
+  Value addValues(const Value &p, const Value &v, const Value &visible,
+                  const Value &start, const Value &acc) {
+    if (!config.causal)
+      return dot(p, v, acc);
+    Value careful = any(!isFinite(v)) & any(!visible);
     return ifThenElse(
-        suspicious, [&] { return strictSum(mInit, accInit); },
-        [&] { return acc; });
+        careful, [&] { return addVisible(p, visible, start, acc); },
+        [&] { return dot(p, v, acc); });
   }
 
-  /// The weighted sum once more, with v's NaN and infinities taken out and
-  /// counted separately, for each row among the positions that it sees.
-  Value strictSum(const Value &mInit, const Value &accInit) {
-    auto [m, acc, above, below] = forRange(
-        0, keyEnd, config.blockN, {mInit, accInit, accInit, accInit},
-        [&](Value start, Value m, Value acc, Value above, Value below) {
-          Value visible = visibleAt(start);
-          SoftmaxStep step = softmax(scores(start, visible), m);
-          Value v = loadValues(start);
-          Value finite = where(isFinite(v), v, 0.0);
-          acc = acc * expandDims(step.alpha, 1);
-          acc = dot(cast(step.p, productType), finite, acc);
-          // NaN counts on both sides, as +inf and -inf together do.
-          Value nan = isNaN(v);
-          Value up = nan | (v == INFINITY);
-          Value down = nan | (v == -INFINITY);
-          Value seen = cast(visible, productType);
-          above = dot(seen, cast(up, productType), above);
-          below = dot(seen, cast(down, productType), below);
-          return std::tuple(step.m, acc, above, below);
+  Value addVisible(const Value &p, const Value &visible, const Value &start,
+                   const Value &acc) {
+    auto [result] =
+        forRange(0, config.blockN, 1, {acc}, [&](Value key, Value acc) {
+          Value isKey = expandDims(arange(0, config.blockN) == key, 0);
+          Value weight = sum(where(isKey, cast(p, f32), 0.0), 1);
+          Value seen = max(visible & isKey, 1);
+          Value row = cast(load(advance(valueRow, {start + key, 0})), f32);
+          Value product = expandDims(weight, 1) * row;
+          return acc + where(expandDims(seen, 1), product, 0.0);
         });
-    Value isAbove = above > 0.0;
-    Value isBelow = below > 0.0;
-    Value result = where(isAbove, INFINITY, acc);
-    result = where(isBelow, -INFINITY, result);
-    return where(isAbove & isBelow, NAN, result);
+    return result;
   }
 
   void store(const Value &m, const Value &l, const Value &acc) {
@@ -288,6 +278,7 @@ private:
 
   Value rowStart, head, batchIndex, queryCount;
   Value query, keys, values;
+  Value valueRow;    ///< causal: one row of v
   Value lastVisible; ///< causal: the last key of each row, [blockM, 1]
   Value keyEnd;
 };

@@ -27,13 +27,6 @@ namespace flashtile {
 
 CompiledModule::~CompiledModule() = default;
 
-double CompileReport::totalMilliseconds() const {
-  double total = 0;
-  for (const StageTime &stage : stages)
-    total += stage.milliseconds;
-  return total;
-}
-
 namespace {
 class LoadedModule : public CompiledModule {
 public:
@@ -234,12 +227,12 @@ TranslateResult translateForCpu(std::string_view text,
                                 std::string_view fileName,
                                 const CompilerOptions &options,
                                 OutputKind kind) {
-  CompileReport report;
-  CpuCompilation compilation(fileName, options, report);
   TranslateResult result;
+  CpuCompilation compilation(fileName, options, result.report);
   result.error = compilation.lower(text, options);
   if (!result.error.empty())
     return result;
+  result.kernels = compilation.kernels;
   llvm::raw_string_ostream stream(result.output);
   if (kind == OutputKind::LLVMDialect) {
     compilation.module->print(stream);

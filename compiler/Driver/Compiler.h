@@ -40,6 +40,8 @@ struct CompileReport {
   bool fromCache = false;
 
   double totalMilliseconds() const;
+  /// Stages, warnings and remarks, a line each, indented by two blanks.
+  std::string toString() const;
 };
 
 /// Entry point of a kernel on the cpu: `arguments[i]` points to the value of
@@ -114,6 +116,8 @@ enum class OutputKind { LLVMDialect, LLVMIR, Assembly, Object, Ptx };
 /// Compiles to text or object code. An empty `error` means success.
 struct TranslateResult {
   std::string output;
+  CompileReport report;
+  std::vector<ArtifactKernel> kernels;
   std::string error;
 };
 TranslateResult translateForCpu(std::string_view text,

@@ -149,12 +149,12 @@ TranslateResult translateForGpu(std::string_view text,
                                 std::string_view fileName,
                                 const CompilerOptions &options,
                                 OutputKind kind) {
-  CompileReport report;
-  GpuCompilation compilation(fileName, options, report);
   TranslateResult result;
+  GpuCompilation compilation(fileName, options, result.report);
   result.error = compilation.lower(text);
   if (!result.error.empty())
     return result;
+  result.kernels = compilation.kernels;
   if (kind == OutputKind::LLVMDialect) {
     llvm::raw_string_ostream stream(result.output);
     compilation.module->print(stream);

@@ -79,8 +79,8 @@ PtxLog PtxLog::parse(std::string_view text) {
   return log;
 }
 
-void PtxLog::addTo(KernelArtifact &artifact) const {
-  for (ArtifactKernel &kernel : artifact.kernels)
+void PtxLog::addTo(std::vector<ArtifactKernel> &kernels) const {
+  for (ArtifactKernel &kernel : kernels)
     for (GpuEntry &entry : kernel.entries) {
       const auto found = functions.find(entry.symbol);
       if (found != functions.end())

@@ -28,8 +28,8 @@ struct PtxLog {
 
   static PtxLog parse(std::string_view text);
 
-  /// Copies what is known to the entries of `artifact` with the same names.
-  void addTo(KernelArtifact &artifact) const;
+  /// Copies what is known to the entries with the same names.
+  void addTo(std::vector<ArtifactKernel> &kernels) const;
 };
 
 } // namespace flashtile

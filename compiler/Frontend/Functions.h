@@ -137,15 +137,17 @@ Value cast(const Value &operand, ElementType type,
 // Matrix products
 //===----------------------------------------------------------------------===//
 
-/// How an f32 product is formed; see `tile.dot`.
-enum class Precision { IEEE, TF32, TF32x3 };
+/// How an f32 product is formed; see `tile.dot`. Default: with the accuracy of
+/// f32, by what is fastest on the target.
+enum class Precision { Default, IEEE, TF32, TF32x3 };
 
 /// a · b, accumulated in f32 (f64 for f64, i32 for i8).
-Value dot(const Value &a, const Value &b, Precision precision = Precision::IEEE,
+Value dot(const Value &a, const Value &b,
+          Precision precision = Precision::Default,
           SourceLocation location = SourceLocation::current());
 /// a · b + c.
 Value dot(const Value &a, const Value &b, const Value &c,
-          Precision precision = Precision::IEEE,
+          Precision precision = Precision::Default,
           SourceLocation location = SourceLocation::current());
 
 //===----------------------------------------------------------------------===//

@@ -194,12 +194,28 @@ static mlir::Type accumulator(const Emitter &emit, mlir::Value a,
 
 static Value emitDot(const Emitter &emit, mlir::Value a, mlir::Value b,
                      mlir::Value c, Precision precision) {
-  if (precision != Precision::IEEE && !elementOf(a).isF32())
+  tile::InputPrecisionAttr attribute;
+  auto set = [&](tile::InputPrecision value) {
+    attribute = tile::InputPrecisionAttr::get(emit.b.getContext(), value);
+  };
+  switch (precision) {
+  case Precision::Default:
+    break;
+  case Precision::IEEE:
+    set(tile::InputPrecision::IEEE);
+    break;
+  case Precision::TF32:
+    set(tile::InputPrecision::TF32);
+    break;
+  case Precision::TF32x3:
+    set(tile::InputPrecision::TF32x3);
+    break;
+  }
+  bool rounds = precision == Precision::TF32 || precision == Precision::TF32x3;
+  if (rounds && !elementOf(a).isF32())
     emit.fail("expected precision IEEE for operands of ", elementOf(a));
-  return emit.wrap(tile::DotOp::create(
-      emit.b, emit.loc, c.getType(), a, b, c,
-      tile::InputPrecisionAttr::get(
-          emit.b.getContext(), static_cast<tile::InputPrecision>(precision))));
+  return emit.wrap(
+      tile::DotOp::create(emit.b, emit.loc, c.getType(), a, b, c, attribute));
 }
 
 Value dsl::dot(const Value &a, const Value &b, Precision precision,

@@ -17,6 +17,7 @@
 #include "dialects/Tile/IR/TileDialect.h"
 #include "dialects/Tile/Transforms/Passes.h"
 #include "dialects/TileGPU/IR/TileGPUDialect.h"
+#include "dialects/TileGPU/Transforms/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -62,6 +63,7 @@ static void registerPasses() {
   flashtile::cpu::registerTileToCPUPasses();
   flashtile::cpu::registerCpuPipelines();
   flashtile::gpu::registerTileToTileGPUPasses();
+  flashtile::tilegpu::registerTileGPUPasses();
   flashtile::gpu::registerTileGPUToLLVMPasses();
   flashtile::gpu::registerGpuPipeline();
   registerCanonicalizerPass();

@@ -10,8 +10,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Driver/Compiler.h"
+#include "compiler/Driver/GpuReport.h"
+#include "compiler/Driver/PtxAssembler.h"
 #include "compiler/Support/Error.h"
 #include "runtime/AtomicFile.h"
+#include "runtime/EnvOptions.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CommandLine.h"
@@ -26,6 +29,7 @@
 
 using namespace flashtile;
 using llvm::StringRef;
+using llvm::Twine;
 namespace cl = llvm::cl;
 
 namespace {
@@ -43,15 +47,23 @@ struct CommandLine {
   cl::opt<std::string> emit{
       "emit",
       cl::desc("What to write: llvm-dialect, llvm, asm or obj; on gpu "
-               "targets llvm-dialect, llvm or ptx"),
+               "targets llvm-dialect, llvm, ptx or cubin, which takes ptxas"),
       cl::value_desc("FORM"), cl::init("llvm"), cl::cat(category)};
   cl::opt<std::string> cpu{
       "mcpu",
       cl::desc("Processor of the cpu target: host, or a name of LLVM's"),
       cl::value_desc("CPU"), cl::init("host"), cl::cat(category)};
+  cl::opt<unsigned> numStages{
+      "num-stages", cl::desc("Buffers of dot operands in loops on gpu targets"),
+      cl::value_desc("1-8"), cl::init(2), cl::cat(category)};
   cl::opt<unsigned> numWarps{
       "num-warps", cl::desc("Warps of a program on gpu targets"),
       cl::value_desc("1-8"), cl::init(4), cl::cat(category)};
+  cl::opt<bool> report{
+      "report",
+      cl::desc("Tell stderr what the compilation took and decided; with "
+               "--emit=cubin registers, spills and occupancy, too"),
+      cl::cat(category)};
   cl::opt<bool> listKernels{
       "list-kernels", cl::desc("Write the kernels' arguments and grids only"),
       cl::cat(category)};
@@ -61,8 +73,9 @@ struct CommandLine {
 
 /// The tool has no more to say than one error; what the compiler reports has
 /// its place and severity already.
-static int fail(StringRef message) {
-  if (message.contains(": error: "))
+static int fail(const Twine &twine) {
+  const std::string message = twine.str();
+  if (StringRef(message).contains(": error: "))
     llvm::errs() << message << '\n';
   else
     llvm::WithColor::error(llvm::errs(), "fa-translate") << message << '\n';
@@ -75,7 +88,7 @@ static std::optional<OutputKind> outputKind(StringRef name) {
       .Case("llvm", OutputKind::LLVMIR)
       .Case("asm", OutputKind::Assembly)
       .Case("obj", OutputKind::Object)
-      .Case("ptx", OutputKind::Ptx)
+      .Cases({"ptx", "cubin"}, OutputKind::Ptx)
       .Default(std::nullopt);
 }
 
@@ -117,8 +130,40 @@ static int writeOutput(const std::string &path, StringRef content) {
   }
 }
 
+/// Replaces the PTX of `result` by a cubin, or sets the error.
+static void assemble(const std::string &target, TranslateResult &result) {
+  const std::string ptxas = findPtxas(EnvOptions::read().ptxas, result.error);
+  if (ptxas.empty())
+    return;
+  AssembledPtx assembled = assemblePtx(result.output, target, ptxas);
+  result.error = std::move(assembled.error);
+  result.output = std::move(assembled.cubin);
+  result.report.stages.push_back({"ptxas", assembled.milliseconds});
+  assembled.log.addTo(result.kernels);
+  for (const std::string &advice : assembled.log.advice)
+    result.report.warnings.push_back(advice);
+}
+
+static std::string reportText(const std::string &target,
+                              const TranslateResult &result) {
+  std::string text;
+  for (const ArtifactKernel &kernel : result.kernels) {
+    text += "kernel " + kernel.info.signature() + " grid" +
+            kernel.info.gridText() + "\n";
+    for (const GpuEntry &entry : kernel.entries) {
+      GpuEntryReport report;
+      static_cast<GpuEntry &>(report) = entry;
+      report.limits = MultiprocessorLimits::ofTarget(target);
+      text += report.toString();
+    }
+  }
+  return text + "module: " + std::to_string(result.output.size()) + " bytes\n" +
+         result.report.toString();
+}
+
 static int translate(const CommandLine &flags) {
   const bool cpu = flags.target == "cpu";
+  const bool cubin = flags.emit == "cubin";
   if (!cpu && flags.target != "sm_80" && flags.target != "sm_90a")
     return fail("unknown target '" + flags.target +
                 "'; expected cpu, sm_80 or sm_90a");
@@ -126,13 +171,15 @@ static int translate(const CommandLine &flags) {
   const bool onCpuOnly =
       kind == OutputKind::Assembly || kind == OutputKind::Object;
   if (!kind || (cpu ? kind == OutputKind::Ptx : onCpuOnly))
-    return fail(
-        "target '" + flags.target + "' cannot emit '" + flags.emit +
-        "'; expected " +
-        (cpu ? "llvm-dialect, llvm, asm or obj" : "llvm-dialect, llvm or ptx"));
-  if (!flags.listKernels && *kind == OutputKind::Object &&
+    return fail("target '" + flags.target + "' cannot emit '" + flags.emit +
+                "'; expected " +
+                (cpu ? "llvm-dialect, llvm, asm or obj"
+                     : "llvm-dialect, llvm, ptx or cubin"));
+  if (!flags.listKernels && (*kind == OutputKind::Object || cubin) &&
       flags.output == "-" && llvm::sys::Process::StandardOutIsDisplayed())
-    return fail("will not write an object file to a terminal; use -o FILE");
+    return fail("will not write " +
+                Twine(cubin ? "a cubin" : "an object file") +
+                " to a terminal; use -o FILE");
 
   auto input = llvm::MemoryBuffer::getFileOrSTDIN(flags.input);
   if (!input)
@@ -152,11 +199,16 @@ static int translate(const CommandLine &flags) {
   options.target = flags.target;
   options.cpu = flags.cpu;
   options.numWarps = flags.numWarps;
-  const TranslateResult result =
-      cpu ? translateForCpu(text, name, options, *kind)
-          : translateForGpu(text, name, options, *kind);
-  return result.error.empty() ? writeOutput(flags.output, result.output)
-                              : fail(result.error);
+  options.numStages = flags.numStages;
+  TranslateResult result = cpu ? translateForCpu(text, name, options, *kind)
+                               : translateForGpu(text, name, options, *kind);
+  if (result.error.empty() && cubin)
+    assemble(flags.target, result);
+  if (!result.error.empty())
+    return fail(result.error);
+  if (flags.report)
+    llvm::errs() << reportText(flags.target, result);
+  return writeOutput(flags.output, result.output);
 }
 
 int main(int argc, char **argv) {

@@ -197,6 +197,10 @@ DistributedLayout wgmmaAccumulator(int64_t m, int64_t n, int64_t warpgroups);
 DistributedLayout wgmmaOperandA(int64_t m, int64_t k, unsigned elementBits,
                                 int64_t warpgroups);
 
+/// Over `count` times as many warps, of which groups hold copies.
+DistributedLayout replicateWarps(const DistributedLayout &layout,
+                                 int64_t count);
+
 /// Every thread holds the whole tile.
 DistributedLayout replicated(llvm::ArrayRef<int64_t> shape, int64_t warps);
 

@@ -35,6 +35,17 @@ static DistributedLayout withRegisters(const DistributedLayout &layout,
   return {layout.shape(), std::move(registers), layout.lanes(), layout.warps()};
 }
 
+DistributedLayout
+flashtile::gpu::replicateWarps(const DistributedLayout &layout,
+                               int64_t count) {
+  if (count == 1)
+    return layout;
+  DigitList warps = layout.warps();
+  warps.push_back({count, Coordinates(layout.rank(), 0)});
+  return {layout.shape(), layout.registers(), layout.lanes(),
+          std::move(warps)};
+}
+
 /// A new most significant register digit.
 static DistributedLayout appendRegister(const DistributedLayout &layout,
                                         unsigned dim, int64_t extent,

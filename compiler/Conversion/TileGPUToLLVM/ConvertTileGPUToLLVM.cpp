@@ -10,6 +10,8 @@
 #include "compiler/Conversion/TileGPUToLLVM/GpuEmitter.h"
 #include "compiler/Conversion/TileGPUToLLVM/Passes.h"
 
+#include "dialects/TileGPU/IR/LaunchAttributes.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -24,6 +26,9 @@ using namespace mlir;
 using namespace flashtile;
 using namespace flashtile::gpu;
 using namespace flashtile::tile;
+
+/// The warpgroup of a producer, of which one thread works.
+static constexpr int64_t kProducerThreads = 128;
 
 namespace {
 struct ConvertTileGPUToLLVM
@@ -72,15 +77,25 @@ LogicalResult ConvertTileGPUToLLVM::convert(KernelOp kernel) {
   SmallVector<Type> types;
   for (Type type : kernel.getArgumentTypes())
     types.push_back(isa<PtrType>(type) ? Type(global) : type);
+  SmallVector<tilegpu::TensorMapOp> maps = tensorMapsOf(kernel);
+  types.append(maps.size(), LLVM::LLVMPointerType::get(context));
   types.append(3, b.getI32Type());
   auto function = LLVM::LLVMFuncOp::create(
       b, kernel.getSymName(),
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types));
   function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
                     b.getUnitAttr());
-  function->setAttr(
-      NVVM::NVVMDialect::getMaxntidAttrName(),
-      b.getDenseI32ArrayAttr({int32_t(warps.getInt() * lanesPerWarp), 1, 1}));
+  declareTensorMaps(function, maps, kernel.getArgumentTypes().size());
+  int32_t threads = warps.getInt() * lanesPerWarp;
+  if (!kernel.getBody().getOps<tilegpu::WarpSpecializeOp>().empty()) {
+    threads += kProducerThreads;
+    function->setAttr(tilegpu::kNumThreadsAttr, b.getI64IntegerAttr(threads));
+    // Without it ptxas ignores the budgets of registers.
+    function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                      b.getI32IntegerAttr(1));
+  }
+  function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
+                    b.getDenseI32ArrayAttr({threads, 1, 1}));
   Block *entry = function.addEntryBlock(b);
   b.setInsertionPointToStart(entry);
   SmallVector<Value> arguments;
@@ -94,6 +109,10 @@ LogicalResult ConvertTileGPUToLLVM::convert(KernelOp kernel) {
       b, b.getI32Type(),
       LLVM::AddressOfOp::create(b, sharedMemory(b, kernel.getLoc())));
   GpuEmitter emitter(kernel, b);
+  for (auto [map, parameter] :
+       llvm::zip(maps, entry->getArguments().slice(
+                           kernel.getArgumentTypes().size(), maps.size())))
+    emitter.bindTensorMap(map, parameter);
   if (failed(
           emitter.emit(arguments, entry->getArguments().take_back(3), shared)))
     return failure();

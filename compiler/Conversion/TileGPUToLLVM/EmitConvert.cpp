@@ -130,7 +130,7 @@ Registers GpuEmitter::convert(const Registers &from,
     break;
   }
   const SharedLayout &memory = plan.trip->memory;
-  int64_t base = reserveScratch(memory.bytes());
+  Value base = scratchAddress(memory.bytes());
   barrier();
   storeShared(from, fromLayout, memory, base, element);
   barrier();

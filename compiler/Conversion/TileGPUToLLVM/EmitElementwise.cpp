@@ -1,27 +1,92 @@
-//===- EmitElementwise.cpp - Tiles made within one thread -----------------===//
+//===- EmitElementwise.cpp - Elementwise code of one thread ---------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Elementwise code runs once for each register. Shapes and constants move no
-// data: layouts were chosen so that views keep every register where it is.
+// Elementwise code runs once for each register. Narrow floats compute in f32
+// and round once, as on the cpu; what is exact in them stays as it is.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/TileGPUToLLVM/GpuEmitter.h"
 
 #include "compiler/Analysis/Program/TileQueries.h"
+#include "compiler/Conversion/Numerics/F64Functions.h"
+#include "compiler/Conversion/Numerics/Numerics.h"
 #include "compiler/Conversion/TileToTileGPU/LayoutAttrs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace flashtile;
 using namespace flashtile::gpu;
 using namespace flashtile::tile;
 using flashtile::tile::getElementType;
+
+static bool isNarrow(Type element) {
+  return isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
+}
+
+static bool isFp8(Type element) {
+  return isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8;
+}
+
+/// Whether the result is one of the operands, or exact in their format, and the
+/// hardware has the operation for it.
+static bool isExact(Operation *op, Type element) {
+  if (isa<arith::SelectOp>(op))
+    return true;
+  if (isFp8(element))
+    return false;
+  return isa<arith::NegFOp, arith::MaximumFOp, arith::MinimumFOp, math::AbsFOp,
+             math::FmaOp>(op);
+}
+
+//===----------------------------------------------------------------------===//
+// Element formats
+//===----------------------------------------------------------------------===//
+
+Value GpuEmitter::toCompute(Value value, Type element) {
+  if (isFp8(element))
+    return numeric::decode(b, value, element);
+  if (isNarrow(element))
+    return arith::ExtFOp::create(b, b.getF32Type(), value);
+  return value;
+}
+
+Value GpuEmitter::fromCompute(Value value, Type element) {
+  Type from = value.getType();
+  if (from == element)
+    return value;
+  if (isFp8(element))
+    return numeric::encode(b, numeric::roundTo(b, value, element), element);
+  // f64 to bf16 is no instruction of sm_80.
+  if (from.isF64() && element.isBF16())
+    value = numeric::roundTo(b, value, element);
+  if (value.getType().getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth())
+    return arith::ExtFOp::create(b, element, value);
+  return arith::TruncFOp::create(b, element, value);
+}
+
+Value GpuEmitter::emitCast(Value value, Type from, Type to) {
+  return from == to ? value : fromCompute(toCompute(value, from), to);
+}
+
+Value GpuEmitter::constantOf(Attribute value) {
+  if (auto number = dyn_cast<FloatAttr>(value);
+      number && isFp8(number.getType()))
+    value = b.getIntegerAttr(b.getI8Type(),
+                             number.getValue().bitcastToAPInt().getSExtValue());
+  return arith::ConstantOp::create(b, cast<TypedAttr>(value));
+}
+
+//===----------------------------------------------------------------------===//
+// Operations with code of their own
+//===----------------------------------------------------------------------===//
 
 static Value callAsm(ImplicitLocOpBuilder &b, Type type, StringRef text,
                      StringRef constraints, ValueRange operands) {
@@ -32,83 +97,224 @@ static Value callAsm(ImplicitLocOpBuilder &b, Type type, StringRef text,
       .getResult(0);
 }
 
-/// Between float types; fp8 is i8 in registers.
-Value GpuEmitter::emitCast(Value value, Type from, Type to) {
-  if (from == to)
-    return value;
-  if (from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth())
-    return arith::ExtFOp::create(b, to, value);
-  if (from.getIntOrFloatBitWidth() > to.getIntOrFloatBitWidth())
-    return arith::TruncFOp::create(b, to, value);
-  Value wide = arith::ExtFOp::create(b, b.getF32Type(), value);
-  return arith::TruncFOp::create(b, to, wide);
+/// Conversions between numbers; null for other operations.
+Value GpuEmitter::emitConversion(Operation *op, Value operand) {
+  Type from = getElementType(op->getOperand(0).getType());
+  Type to = getElementType(op->getResult(0).getType());
+  if (isa<CastOp, arith::TruncFOp, arith::ExtFOp>(op))
+    return emitCast(operand, from, to);
+  if (isa<arith::BitcastOp>(op)) {
+    Type type = registerType(to);
+    return operand.getType() == type
+               ? operand
+               : Value(arith::BitcastOp::create(b, type, operand));
+  }
+  // Integers to narrow floats go through f64, which holds i32 exactly, and
+  // round once from there.
+  if (isa<arith::SIToFPOp, arith::UIToFPOp>(op) && isNarrow(to)) {
+    bool isSigned = isa<arith::SIToFPOp>(op);
+    if (from.isInteger(64))
+      operand = numeric::fitToF64(b, operand, isSigned);
+    Type f64 = b.getF64Type();
+    return fromCompute(isSigned
+                           ? Value(arith::SIToFPOp::create(b, f64, operand))
+                           : Value(arith::UIToFPOp::create(b, f64, operand)),
+                       to);
+  }
+  return {};
 }
 
-Value GpuEmitter::emitElement(Operation *op, ValueRange operands) {
+/// Division by zero and of the smallest integer by -1 are undefined, not traps
+/// and not the end of what LLVM keeps of a program: the dividend is divided
+/// by 1.
+Value GpuEmitter::emitDivision(Operation *op, Value lhs, Value rhs) {
+  Type type = lhs.getType();
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(b, b.getIntegerAttr(type, value));
+  };
+  auto equals = [&](Value x, Value y) -> Value {
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, x, y);
+  };
+  bool isSigned = !isa<arith::DivUIOp, arith::RemUIOp, arith::CeilDivUIOp>(op);
+  Value zero = constant(0);
+  APInt divisor;
+  bool known = matchPattern(rhs, m_ConstantInt(&divisor)) &&
+               !divisor.isZero() && !divisor.isAllOnes();
+  if (!known) {
+    Value undefined = equals(rhs, zero);
+    if (isSigned && !type.isIndex()) {
+      int64_t smallest =
+          APInt::getSignedMinValue(type.getIntOrFloatBitWidth()).getSExtValue();
+      undefined = arith::OrIOp::create(
+          b, undefined,
+          arith::AndIOp::create(b, equals(lhs, constant(smallest)),
+                                equals(rhs, constant(-1))));
+    }
+    rhs = arith::SelectOp::create(b, undefined, constant(1), rhs);
+  }
+  if (isa<arith::RemSIOp>(op))
+    return arith::RemSIOp::create(b, lhs, rhs);
+  if (isa<arith::RemUIOp>(op))
+    return arith::RemUIOp::create(b, lhs, rhs);
+  if (isa<arith::DivUIOp>(op))
+    return arith::DivUIOp::create(b, lhs, rhs);
+  if (isa<arith::DivSIOp>(op))
+    return arith::DivSIOp::create(b, lhs, rhs);
+  // Rounding up or down: one more or less where there is a remainder.
+  Value quotient = isSigned ? Value(arith::DivSIOp::create(b, lhs, rhs))
+                            : Value(arith::DivUIOp::create(b, lhs, rhs));
+  Value rest =
+      arith::SubIOp::create(b, lhs, arith::MulIOp::create(b, quotient, rhs));
+  Value moves = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, rest, zero);
+  if (isSigned) {
+    Value differ = arith::CmpIOp::create(
+        b, arith::CmpIPredicate::slt, arith::XOrIOp::create(b, lhs, rhs), zero);
+    if (isa<arith::CeilDivSIOp>(op))
+      differ =
+          equals(differ, arith::ConstantOp::create(b, b.getBoolAttr(false)));
+    moves = arith::AndIOp::create(b, moves, differ);
+  }
+  Value moved = isa<arith::FloorDivSIOp>(op)
+                    ? Value(arith::SubIOp::create(b, quotient, constant(1)))
+                    : Value(arith::AddIOp::create(b, quotient, constant(1)));
+  return arith::SelectOp::create(b, moves, moved, quotient);
+}
+
+/// "exp" for tile.exp and math.exp; "remf"; empty for what is no function.
+static StringRef functionName(Operation *op) {
+  if (isa<ExpOp, Exp2Op, LogOp, Log2Op>(op) ||
+      isa_and_nonnull<math::MathDialect>(op->getDialect()))
+    return op->getName().stripDialect();
+  return isa<arith::RemFOp>(op) ? "remf" : "";
+}
+
+static bool isApproximate(Operation *op) {
+  auto interface = dyn_cast<arith::ArithFastMathInterface>(op);
+  return interface &&
+         arith::bitEnumContainsAny(interface.getFastMathFlagsAttr().getValue(),
+                                   arith::FastMathFlags::afn);
+}
+
+/// Exponentials, logarithms, sines and so on; null for other operations.
+/// Operands and result are of the compute type.
+Value GpuEmitter::emitFunction(Operation *op, ValueRange operands) {
+  StringRef name = functionName(op);
+  if (name.empty())
+    return {};
+  Type compute = operands.front().getType(), f64 = b.getF64Type();
+  if (compute.isF32() && (name == "exp" || name == "exp2")) {
+    Value x = operands.front();
+    if (name == "exp" && !isApproximate(op))
+      return numeric::emitExp(b, x);
+    if (name == "exp")
+      x = arith::MulFOp::create(
+          b, x,
+          arith::ConstantOp::create(b, b.getF32FloatAttr(1.44269504088896f)));
+    return callAsm(b, compute, "ex2.approx.ftz.f32 $0, $1;", "=f,f", x);
+  }
+  auto widen = [&](Value value) -> Value {
+    return value.getType() == f64 ? value
+                                  : Value(arith::ExtFOp::create(b, f64, value));
+  };
+  if (name == "fpowi") {
+    // The sign by the exponent's last bit, which f64 may not hold.
+    Value x = widen(operands[0]);
+    Value n = arith::SIToFPOp::create(b, f64, operands[1]);
+    Value power =
+        numeric::emitF64Function(b, "powf", {math::AbsFOp::create(b, x), n});
+    Value odd = arith::TruncIOp::create(b, b.getI1Type(), operands[1]);
+    Value signedPower = math::CopySignOp::create(b, power, x);
+    Value result = arith::SelectOp::create(b, odd, signedPower, power);
+    return compute.isF64() ? result : fromCompute(result, compute);
+  }
+  SmallVector<Value> wide;
+  for (Value operand : operands) {
+    if (!isa<FloatType>(operand.getType()))
+      return {};
+    wide.push_back(operand);
+  }
+  // Only where there is such a function: nothing is made in vain.
+  static const llvm::StringSet<> known = {
+      "exp",  "exp2",  "expm1", "log",   "log2",  "log10", "log1p",
+      "sin",  "cos",   "tan",   "asin",  "acos",  "atan",  "sinh",
+      "cosh", "tanh",  "asinh", "acosh", "atanh", "erf",   "erfc",
+      "cbrt", "atan2", "powf",  "remf"};
+  if (!known.contains(name))
+    return {};
+  for (Value &operand : wide)
+    operand = widen(operand);
+  return fromCompute(numeric::emitF64Function(b, name, wide), compute);
+}
+
+//===----------------------------------------------------------------------===//
+// Elements
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> GpuEmitter::emitElements(Operation *op,
+                                            ValueRange operands) {
   Type element = getElementType(op->getResult(0).getType());
   if (isa<AssumeOp>(op))
-    return operands.front();
+    return {operands.front()};
   if (isa<AddPtrOp>(op)) {
     Type pointee = cast<PtrType>(element).getPointeeType();
     int64_t bytes = (pointee.getIntOrFloatBitWidth() + 7) / 8;
     Value scaled = arith::MulIOp::create(b, toI64(operands[1]), i64(bytes));
-    return arith::AddIOp::create(b, operands[0], scaled);
+    return {arith::AddIOp::create(b, operands[0], scaled)};
   }
-  if (isa<CastOp>(op))
-    return emitCast(operands.front(),
-                    getElementType(op->getOperand(0).getType()), element);
-  Type f32 = b.getF32Type();
-  if (isa<Exp2Op, ExpOp, LogOp, Log2Op>(op) && !element.isF64()) {
-    Value x = emitCast(operands.front(), element, f32);
-    auto constant = [&](double value) -> Value {
-      return arith::ConstantOp::create(b, b.getFloatAttr(f32, value));
-    };
-    Value result;
-    if (isa<Exp2Op, ExpOp>(op)) {
-      if (isa<ExpOp>(op))
-        x = arith::MulFOp::create(b, x, constant(1.44269504088896340736));
-      result = callAsm(b, f32, "ex2.approx.ftz.f32 $0, $1;", "=f,f", x);
-    } else {
-      result = callAsm(b, f32, "lg2.approx.ftz.f32 $0, $1;", "=f,f", x);
-      if (isa<LogOp>(op))
-        result =
-            arith::MulFOp::create(b, result, constant(0.69314718055994530942));
-    }
-    return emitCast(result, f32, element);
+  if (Value converted = emitConversion(op, operands.front()))
+    return {converted};
+  if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
+          arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(op))
+    return {emitDivision(op, operands[0], operands[1])};
+
+  bool exact = isExact(op, element);
+  SmallVector<Value> computing(operands);
+  if (!exact)
+    for (auto [operand, value] : llvm::zip(op->getOperands(), computing))
+      value = toCompute(value, getElementType(operand.getType()));
+  if (isa<math::FmaOp>(op) && isFp8(element))
+    return {numeric::encode(b, numeric::emitNarrowFma(b, computing, element),
+                            element)};
+  if (Value result = emitFunction(op, computing))
+    return {fromCompute(result, element)};
+
+  OperationState state(op->getLoc(), op->getName());
+  state.addOperands(computing);
+  for (Type type : op->getResultTypes()) {
+    Type result = getElementType(type);
+    state.addTypes(exact || !isNarrow(result) ? registerType(result)
+                                              : Type(b.getF32Type()));
   }
-  IRMapping mapping;
-  for (auto [operand, value] : llvm::zip(op->getOperands(), operands))
-    mapping.map(operand, value);
-  Operation *clone = b.clone(*op, mapping);
-  clone->getResult(0).setType(registerType(element));
-  return clone->getResult(0);
+  state.addAttributes(op->getAttrDictionary().getValue());
+  Operation *made = b.create(state);
+  SmallVector<Value> results;
+  for (auto [result, value] : llvm::zip(op->getResults(), made->getResults())) {
+    Type type = getElementType(result.getType());
+    results.push_back(exact || !isNarrow(type) ? Value(value)
+                                               : fromCompute(value, type));
+  }
+  return results;
 }
 
 LogicalResult GpuEmitter::emitElementwise(Operation *op) {
-  Type element = getElementType(op->getResult(0).getType());
-  bool fp8 = isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8;
-  for (Value operand : op->getOperands()) {
-    Type type = getElementType(operand.getType());
-    fp8 |= isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8;
-  }
-  if (fp8 && !isa<arith::SelectOp>(op))
-    return op->emitOpError("on fp8 is not supported by the gpu targets yet");
-  if (isa<ExpOp, Exp2Op, LogOp, Log2Op>(op) && element.isF64())
-    return op->emitOpError("in f64 is not supported by the gpu targets yet");
   int64_t count = layoutOf(op->getResult(0).getType()).registersPerThread();
-  Registers results;
+  SmallVector<Registers> results(op->getNumResults());
   for (int64_t index = 0; index < count; ++index) {
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
       operands.push_back(tileType(operand) ? tiles.at(operand)[index]
                                            : scalar(operand));
-    results.push_back(emitElement(op, operands));
+    for (auto [list, value] : llvm::zip(results, emitElements(op, operands)))
+      list.push_back(value);
   }
-  tiles[op->getResult(0)] = results;
+  for (auto [result, list] : llvm::zip(op->getResults(), results))
+    tiles[result] = list;
   return success();
 }
 
 LogicalResult GpuEmitter::emitTileOp(Operation *op) {
+  if (isElementwise(op) && op->getNumResults() && tileType(op->getResult(0)))
+    return emitElementwise(op);
   if (op->getNumResults() != 1 || !tileType(op->getResult(0)))
     return op->emitOpError("is not supported by the gpu targets yet");
   Value result = op->getResult(0);
@@ -119,19 +325,16 @@ LogicalResult GpuEmitter::emitTileOp(Operation *op) {
 
   DenseElementsAttr constant;
   if (matchPattern(op, m_Constant(&constant))) {
-    if (!constant.isSplat())
-      return op->emitOpError("with elements of its own is not supported by the "
-                             "gpu targets yet");
-    fill(arith::ConstantOp::create(
-        b, cast<TypedAttr>(constant.getSplatValue<Attribute>())));
+    if (constant.isSplat())
+      fill(constantOf(constant.getSplatValue<Attribute>()));
+    else
+      tiles[result] = loadConstant(constant, layout);
     return success();
   }
   if (auto splat = dyn_cast<SplatOp>(op))
     return fill(scalar(splat.getValue())), success();
-  if (auto full = dyn_cast<FullOp>(op)) {
-    fill(arith::ConstantOp::create(b, cast<TypedAttr>(full.getValueAttr())));
-    return success();
-  }
+  if (auto full = dyn_cast<FullOp>(op))
+    return fill(constantOf(full.getValueAttr())), success();
   if (auto arange = dyn_cast<ArangeOp>(op)) {
     Registers values;
     for (int64_t index = 0; index < count; ++index)
@@ -158,7 +361,11 @@ LogicalResult GpuEmitter::emitTileOp(Operation *op) {
     tiles[result] = values;
     return success();
   }
-  if (isElementwise(op))
-    return emitElementwise(op);
+  if (auto reshape = dyn_cast<ReshapeOp>(op))
+    return emitReshape(reshape), success();
+  if (auto join = dyn_cast<JoinOp>(op))
+    return emitJoin(join), success();
+  if (auto cat = dyn_cast<CatOp>(op))
+    return emitCat(cat), success();
   return op->emitOpError("is not supported by the gpu targets yet");
 }

@@ -72,8 +72,12 @@ static Type carrierType(ImplicitLocOpBuilder &b, const AccessType &access) {
 }
 
 /// Packs elements of a register type into the words of an access.
-static SmallVector<Value> toWords(ImplicitLocOpBuilder &b, ValueRange elements,
+static SmallVector<Value> toWords(ImplicitLocOpBuilder &b, ValueRange registers,
                                   const AccessType &access) {
+  SmallVector<Value> elements(registers);
+  if (elements.front().getType().isInteger(1)) // whole bytes in memory
+    for (Value &element : elements)
+      element = arith::ExtUIOp::create(b, b.getI8Type(), element);
   Type type = elements.front().getType();
   unsigned bits = type.getIntOrFloatBitWidth();
   Type carrier = carrierType(b, access);
@@ -102,6 +106,13 @@ static SmallVector<Value> toWords(ImplicitLocOpBuilder &b, ValueRange elements,
 /// The inverse of toWords.
 static Registers fromWords(ImplicitLocOpBuilder &b, ArrayRef<Value> words,
                            Type type, int64_t count) {
+  if (type.isInteger(1)) {
+    Registers bytes = fromWords(b, words, b.getI8Type(), count);
+    Value zero = arith::ConstantOp::create(b, b.getI8IntegerAttr(0));
+    for (Value &byte : bytes)
+      byte = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, byte, zero);
+    return bytes;
+  }
   unsigned bits = type.getIntOrFloatBitWidth();
   int64_t perWord = count / words.size();
   Registers elements;
@@ -284,12 +295,11 @@ Registers GpuEmitter::loadWindow(const GpuWindow &window, tilegpu::LoadOp op,
   Type element = type.getElementType(), inRegister = registerType(element);
   Attribute padding = b.getZeroAttr(inRegister);
   if (op.getPadding() != Padding::Zero)
-    padding = b.getFloatAttr(inRegister,
+    padding = b.getFloatAttr(element,
                              op.getPadding() == Padding::NaN
                                  ? std::numeric_limits<double>::quiet_NaN()
                                  : -std::numeric_limits<double>::infinity());
-  SmallVector<Value> others(
-      width, arith::ConstantOp::create(b, cast<TypedAttr>(padding)));
+  SmallVector<Value> others(width, constantOf(padding));
   Registers values;
   for (int64_t index = 0; index < layout.registersPerThread(); index += width)
     llvm::append_range(
@@ -301,10 +311,7 @@ Registers GpuEmitter::loadWindow(const GpuWindow &window, tilegpu::LoadOp op,
 }
 
 LogicalResult GpuEmitter::emitLoad(tilegpu::LoadOp op) {
-  if (stored) {
-    barrier();
-    stored = false;
-  }
+  orderLoads();
   auto type = cast<RankedTensorType>(op.getType());
   DistributedLayout layout = layoutOf(type);
   Type element = type.getElementType(), inRegister = registerType(element);
@@ -315,11 +322,11 @@ LogicalResult GpuEmitter::emitLoad(tilegpu::LoadOp op) {
     Registers values;
     for (int64_t index = 0; index < count; ++index) {
       Value other = op.getOther() ? tiles.at(op.getOther())[index] : zero;
-      llvm::append_range(
-          values,
-          loadElements(tiles.at(op.getPointer())[index],
-                       op.getMask() ? tiles.at(op.getMask())[index] : always,
-                       other, element));
+      Value mask = op.getMask() ? tiles.at(op.getMask())[index] : always;
+      if (Value inside = isInTile(layout, index))
+        mask = arith::AndIOp::create(b, mask, inside);
+      llvm::append_range(values, loadElements(tiles.at(op.getPointer())[index],
+                                              mask, other, element));
     }
     tiles[op.getResult()] = values;
     return success();
@@ -360,24 +367,19 @@ void GpuEmitter::storeWindow(const GpuWindow &window, tilegpu::StoreOp op,
 }
 
 LogicalResult GpuEmitter::emitStore(tilegpu::StoreOp op) {
-  stored = true;
+  orderStores();
   auto type = cast<RankedTensorType>(op.getValue().getType());
   DistributedLayout layout = layoutOf(type);
   Type element = type.getElementType();
   // Of several holders of an element the first writes.
-  Value owner = arith::ConstantOp::create(b, b.getBoolAttr(true));
-  for (HardwareIndex index : {HardwareIndex::Lane, HardwareIndex::Warp})
-    for (const DigitPosition &digit : layout.replication(index)) {
-      Value first = arith::CmpIOp::create(
-          b, arith::CmpIPredicate::eq,
-          digitOf(index, digit.stride, digit.extent), i32(0));
-      owner = arith::AndIOp::create(b, owner, first);
-    }
+  Value owner = isFirstHolder(layout);
   if (!isa<BlockPtrType>(op.getPointer().getType())) {
     for (int64_t index = 0; index < layout.registersPerThread(); ++index) {
       Value mask = owner;
       if (op.getMask())
         mask = arith::AndIOp::create(b, mask, tiles.at(op.getMask())[index]);
+      if (Value inside = isInTile(layout, index))
+        mask = arith::AndIOp::create(b, mask, inside);
       Value value = tiles.at(op.getValue())[index];
       storeElements(tiles.at(op.getPointer())[index], mask, value, element);
     }
@@ -401,10 +403,7 @@ LogicalResult GpuEmitter::emitStore(tilegpu::StoreOp op) {
 LogicalResult GpuEmitter::emitScalarAccess(Operation *op) {
   Value always = arith::ConstantOp::create(b, b.getBoolAttr(true));
   if (auto load = dyn_cast<LoadOp>(op)) {
-    if (stored) {
-      barrier();
-      stored = false;
-    }
+    orderLoads();
     Type element = load.getType();
     Value other = load.getOther()
                       ? scalar(load.getOther())
@@ -417,13 +416,11 @@ LogicalResult GpuEmitter::emitScalarAccess(Operation *op) {
                     .front());
     return success();
   }
-  stored = true;
+  orderStores();
   auto store = cast<StoreOp>(op);
   Value mask = store.getMask() ? scalar(store.getMask()) : always;
-  Value first = arith::CmpIOp::create(
-      b, arith::CmpIPredicate::eq, arith::OrIOp::create(b, lane, warp), i32(0));
   storeElements(scalar(store.getPointer()),
-                arith::AndIOp::create(b, mask, first), scalar(store.getValue()),
-                store.getValue().getType());
+                arith::AndIOp::create(b, mask, isFirstThread()),
+                scalar(store.getValue()), store.getValue().getType());
   return success();
 }

@@ -42,27 +42,42 @@ Value GpuEmitter::digitOf(HardwareIndex index, int64_t stride, int64_t extent) {
 }
 
 Value GpuEmitter::threadOffset(const DistributedLayout &layout, unsigned dim) {
-  std::pair<std::string, unsigned> key = {layout.str(), dim};
-  for (auto &[known, value] : threadOffsets)
-    if (known == key)
-      return value;
+  return oncePerThread(
+      layout.str() + " dim " + std::to_string(dim), [&]() -> Value {
+        Value sum = i32(0);
+        for (HardwareIndex index : {HardwareIndex::Lane, HardwareIndex::Warp}) {
+          int64_t stride = 1;
+          for (const Digit &digit : layout.digits(index)) {
+            if (digit.step[dim] != 0 && digit.extent != 1) {
+              Value scaled =
+                  arith::MulIOp::create(b, digitOf(index, stride, digit.extent),
+                                        i32(digit.step[dim]));
+              sum = arith::AddIOp::create(b, sum, scaled);
+            }
+            stride *= digit.extent;
+          }
+        }
+        return sum;
+      });
+}
+
+Value GpuEmitter::oncePerThread(const std::string &key,
+                                function_ref<Value()> value) {
+  auto known = threadValues.find(key);
+  if (known != threadValues.end())
+    return known->second;
   // In the prologue, where every later use is dominated.
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(prologueEnd);
-  Value sum = i32(0);
-  for (HardwareIndex index : {HardwareIndex::Lane, HardwareIndex::Warp}) {
-    int64_t stride = 1;
-    for (const Digit &digit : layout.digits(index)) {
-      if (digit.step[dim] != 0 && digit.extent != 1) {
-        Value scaled = arith::MulIOp::create(
-            b, digitOf(index, stride, digit.extent), i32(digit.step[dim]));
-        sum = arith::AddIOp::create(b, sum, scaled);
-      }
-      stride *= digit.extent;
-    }
-  }
-  threadOffsets.push_back({key, sum});
-  return sum;
+  Value made = value();
+  threadValues[key] = made;
+  return made;
+}
+
+int64_t GpuEmitter::warpCount() {
+  return kernel
+      ->getAttrOfType<IntegerAttr>(tilegpu::TileGPUDialect::kNumWarpsAttr)
+      .getInt();
 }
 
 Value GpuEmitter::coordinate(const DistributedLayout &layout, int64_t index,
@@ -70,6 +85,31 @@ Value GpuEmitter::coordinate(const DistributedLayout &layout, int64_t index,
   int64_t own = layout.offset(HardwareIndex::Register, index)[dim];
   Value thread = threadOffset(layout, dim);
   return own ? Value(arith::AddIOp::create(b, thread, i32(own))) : thread;
+}
+
+Value GpuEmitter::isInTile(const DistributedLayout &layout, int64_t index) {
+  Value inside;
+  for (unsigned dim = 0; dim < layout.rank(); ++dim) {
+    if (!layout.isPaddedAlong(dim))
+      continue;
+    Value below = arith::CmpIOp::create(b, arith::CmpIPredicate::ult,
+                                        coordinate(layout, index, dim),
+                                        i32(layout.shape()[dim]));
+    inside = inside ? Value(arith::AndIOp::create(b, inside, below)) : below;
+  }
+  return inside;
+}
+
+Value GpuEmitter::isFirstHolder(const DistributedLayout &layout) {
+  Value owner = arith::ConstantOp::create(b, b.getBoolAttr(true));
+  for (HardwareIndex index : {HardwareIndex::Lane, HardwareIndex::Warp})
+    for (const DigitPosition &digit : layout.replication(index)) {
+      Value first = arith::CmpIOp::create(
+          b, arith::CmpIPredicate::eq,
+          digitOf(index, digit.stride, digit.extent), i32(0));
+      owner = arith::AndIOp::create(b, owner, first);
+    }
+  return owner;
 }
 
 Value GpuEmitter::threadFunction(const ThreadFunction &function) {
@@ -81,13 +121,6 @@ Value GpuEmitter::threadFunction(const ThreadFunction &function) {
     sum = arith::AddIOp::create(b, sum, scaled);
   }
   return sum;
-}
-
-int64_t GpuEmitter::reserveScratch(int64_t bytes) {
-  constexpr int64_t kAlignment = 1024;
-  scratchBytes = std::max(scratchBytes,
-                          (bytes + kAlignment - 1) / kAlignment * kAlignment);
-  return scratchOffset;
 }
 
 Type GpuEmitter::registerType(Type element) {

@@ -45,7 +45,7 @@ public:
       }
       memory = SharedLayout(shape, bytes, order,
                             static_cast<Swizzle>(type.getSwizzle()));
-      base = emitter.stages.at(operand);
+      start = emitter.smemAddress(operand);
       matrix = planMatrixAccess(layout, memory);
       if (!matrix)
         access = planVectorAccess(layout, memory, /*isStore=*/false, 4);
@@ -72,7 +72,8 @@ private:
   GpuEmitter &emitter;
   DistributedLayout layout;
   Type element;
-  int64_t bytes = 0, base = 0;
+  int64_t bytes = 0;
+  Value start;
   SharedLayout memory;
   std::optional<MatrixAccess> matrix;
   VectorAccess access;
@@ -98,10 +99,8 @@ Value GpuEmitter::Fragments::pack(ArrayRef<Value> elements) {
 
 void GpuEmitter::Fragments::loadMatrix(int64_t instruction) {
   ImplicitLocOpBuilder &b = emitter.b;
-  SmallVector<Value> at;
-  for (unsigned dim = 0; dim < 2; ++dim)
-    at.push_back(emitter.coordinate(matrix->rows, instruction, dim));
-  Value address = emitter.sharedAddress(memory, at, base);
+  Value address =
+      emitter.sharedAddress(memory, matrix->rows, instruction, start);
   int64_t count = matrix->count;
   std::string results, constraints;
   for (int64_t word = 0; word < count; ++word) {
@@ -130,7 +129,7 @@ void GpuEmitter::Fragments::loadMatrix(int64_t instruction) {
 /// Element by element, for what ldmatrix does not do.
 void GpuEmitter::Fragments::loadElements() {
   if (registers.empty())
-    registers = emitter.loadShared(layout, memory, base, element);
+    registers = emitter.loadShared(layout, memory, start, element);
 }
 
 void GpuEmitter::Fragments::load(int64_t index) {
@@ -142,6 +141,43 @@ void GpuEmitter::Fragments::load(int64_t index) {
       pack(ArrayRef<Value>(registers).slice(index * perWord, perWord));
 }
 
+/// An f32 (as i32) in parts that tf32 holds. An infinite number has no small
+/// part, and meets those of the other operand as 0, whose product with it would
+/// be NaN.
+GpuEmitter::Tf32Parts GpuEmitter::splitTf32(Value word,
+                                            InputPrecision precision) {
+  Type f32 = b.getF32Type(), i32Type = b.getI32Type();
+  auto round = [&](Value number) -> Value {
+    return LLVM::InlineAsmOp::create(
+               b, i32Type, ValueRange{number}, "cvt.rna.tf32.f32 $0, $1;",
+               "=r,f", /*has_side_effects=*/false, /*is_align_stack=*/false,
+               LLVM::TailCallKind::None, /*asm_dialect=*/nullptr,
+               /*operand_attrs=*/nullptr)
+        .getResult(0);
+  };
+  auto real = [&](Value bits) -> Value {
+    return arith::BitcastOp::create(b, f32, bits);
+  };
+  constexpr int64_t kMagnitude = 0x7fffffff, kInfinity = 0x7f800000;
+  auto magnitudeIs = [&](arith::CmpIPredicate predicate, Value bits) -> Value {
+    return arith::CmpIOp::create(
+        b, predicate, arith::AndIOp::create(b, bits, i32(kMagnitude)),
+        i32(kInfinity));
+  };
+  Value rounded = round(real(word));
+  if (precision == InputPrecision::TF32)
+    return {rounded, {}, {}};
+  // The largest numbers would round to infinity: they are cut.
+  Value cut = arith::AndIOp::create(b, word, i32(-(1 << 13)));
+  Value big = arith::SelectOp::create(
+      b, magnitudeIs(arith::CmpIPredicate::eq, rounded), cut, rounded);
+  Value isFinite = magnitudeIs(arith::CmpIPredicate::slt, big);
+  Value zero = i32(0);
+  Value finite = arith::SelectOp::create(b, isFinite, big, zero);
+  Value rest = round(arith::SubFOp::create(b, real(word), real(big)));
+  return {big, finite, arith::SelectOp::create(b, isFinite, rest, zero)};
+}
+
 /// "bf16" and the shape of the instruction for an element type.
 static std::pair<StringRef, StringRef> instructionOf(Type element) {
   if (element.isBF16())
@@ -150,6 +186,8 @@ static std::pair<StringRef, StringRef> instructionOf(Type element) {
     return {"m16n8k16", "f16"};
   if (element.isInteger(8))
     return {"m16n8k32", "s8"};
+  if (element.isF32())
+    return {"m16n8k8", "tf32"};
   return {"", ""};
 }
 
@@ -162,7 +200,8 @@ LogicalResult GpuEmitter::emitMma(tilegpu::MmaOp op) {
       isa<tilegpu::SmemType>(op.getA().getType())
           ? cast<tilegpu::SmemType>(op.getA().getType()).getElementType()
           : getElementType(op.getA().getType());
-  if (element.isF32() || element.isF64())
+  InputPrecision precision = op.getInputPrecision();
+  if (element.isF64() || (element.isF32() && precision == InputPrecision::IEEE))
     return emitMultiplyAdds(op), success();
   auto [shape, name] = instructionOf(element);
   if (shape.empty())
@@ -174,11 +213,11 @@ LogicalResult GpuEmitter::emitMma(tilegpu::MmaOp op) {
   ArrayRef<int64_t> a = extents(op.getA().getType());
   int64_t depth = a[op.getTransA() ? 0 : 1];
   depth = (depth + 256 / bits - 1) / (256 / bits) * (256 / bits);
-  DistributedLayout layoutA =
-      mmaOperandA(result.getDimSize(0), depth, bits, warpsM, warpsN);
-  DistributedLayout layoutB =
-      mmaOperandB(depth, result.getDimSize(1), bits, warpsM, warpsN);
-  DistributedLayout layoutC = layoutOf(result);
+  int64_t copies = warpCount() / (warpsM * warpsN);
+  DistributedLayout layoutA = replicateWarps(
+      mmaOperandA(result.getDimSize(0), depth, bits, warpsM, warpsN), copies);
+  DistributedLayout layoutB = replicateWarps(
+      mmaOperandB(depth, result.getDimSize(1), bits, warpsM, warpsN), copies);
   Fragments left(*this, op.getA(), layoutA, op.getTransA());
   Fragments right(*this, op.getB(), layoutB, op.getTransB());
 
@@ -199,25 +238,56 @@ LogicalResult GpuEmitter::emitMma(tilegpu::MmaOp op) {
   Type sumType = integer ? Type(b.getI32Type()) : b.getF32Type();
   Type fragment = LLVM::LLVMStructType::getLiteral(
       b.getContext(), SmallVector<Type>(4, sumType));
+  auto multiply = [&](int64_t at, ArrayRef<Value> a, ArrayRef<Value> b0) {
+    SmallVector<Value> operands(a);
+    operands.append(b0.begin(), b0.end());
+    for (int64_t word = 0; word < 4; ++word)
+      operands.push_back(sums[at + word]);
+    auto product = LLVM::InlineAsmOp::create(
+        b, fragment, operands, text, constraints,
+        /*has_side_effects=*/false, /*is_align_stack=*/false,
+        LLVM::TailCallKind::None, /*asm_dialect=*/nullptr,
+        /*operand_attrs=*/nullptr);
+    for (int64_t word = 0; word < 4; ++word)
+      sums[at + word] =
+          LLVM::ExtractValueOp::create(b, product.getResult(0), word);
+  };
+  std::map<int64_t, Tf32Parts> leftParts, rightParts;
+  auto partsOf = [&](std::map<int64_t, Tf32Parts> &known, Fragments &from,
+                     int64_t index) -> const Tf32Parts & {
+    auto [entry, isNew] = known.try_emplace(index);
+    if (isNew)
+      entry->second = splitTf32(from.word(index), precision);
+    return entry->second;
+  };
   for (int64_t step = 0; step < steps; ++step)
-    for (int64_t row = 0; row < rowBlocks; ++row)
-      for (int64_t column = 0; column < columnBlocks; ++column) {
+    for (int64_t column = 0; column < columnBlocks; ++column)
+      for (int64_t row = 0; row < rowBlocks; ++row) {
         int64_t at = 4 * (row * columnBlocks + column);
-        SmallVector<Value> operands;
-        for (int64_t word = 0; word < 4; ++word)
-          operands.push_back(left.word(4 * (row * steps + step) + word));
-        for (int64_t word = 0; word < 2; ++word)
-          operands.push_back(right.word(2 * (column * steps + step) + word));
-        for (int64_t word = 0; word < 4; ++word)
-          operands.push_back(sums[at + word]);
-        auto product = LLVM::InlineAsmOp::create(
-            b, fragment, operands, text, constraints,
-            /*has_side_effects=*/false, /*is_align_stack=*/false,
-            LLVM::TailCallKind::None, /*asm_dialect=*/nullptr,
-            /*operand_attrs=*/nullptr);
-        for (int64_t word = 0; word < 4; ++word)
-          sums[at + word] =
-              LLVM::ExtractValueOp::create(b, product.getResult(0), word);
+        int64_t firstA = 4 * (row * steps + step),
+                firstB = 2 * (column * steps + step);
+        SmallVector<Value> a, b0;
+        if (!element.isF32()) {
+          for (int64_t word = 0; word < 4; ++word)
+            a.push_back(left.word(firstA + word));
+          for (int64_t word = 0; word < 2; ++word)
+            b0.push_back(right.word(firstB + word));
+          multiply(at, a, b0);
+          continue;
+        }
+        auto product = [&](Value Tf32Parts::*ofA, Value Tf32Parts::*ofB) {
+          SmallVector<Value> wordsA, wordsB;
+          for (int64_t word = 0; word < 4; ++word)
+            wordsA.push_back(partsOf(leftParts, left, firstA + word).*ofA);
+          for (int64_t word = 0; word < 2; ++word)
+            wordsB.push_back(partsOf(rightParts, right, firstB + word).*ofB);
+          multiply(at, wordsA, wordsB);
+        };
+        if (precision == InputPrecision::TF32x3) {
+          product(&Tf32Parts::small, &Tf32Parts::finite);
+          product(&Tf32Parts::finite, &Tf32Parts::small);
+        }
+        product(&Tf32Parts::big, &Tf32Parts::big);
       }
   tiles[op.getResult()] = sums;
   return success();
@@ -228,15 +298,12 @@ void GpuEmitter::emitMultiplyAdds(tilegpu::MmaOp op) {
   DistributedLayout layout = layoutOf(result);
   struct Operand {
     SharedLayout memory;
-    int64_t base;
+    Value start;
     bool transposed;
   };
   auto describe = [&](Value value, bool transposed) -> Operand {
-    auto type = cast<tilegpu::SmemType>(value.getType());
-    return {SharedLayout(type.getShape(),
-                         type.getElementType().getIntOrFloatBitWidth() / 8,
-                         {1u, 0u}, static_cast<Swizzle>(type.getSwizzle())),
-            stages.at(value), transposed};
+    return {sharedLayoutOf(cast<tilegpu::SmemType>(value.getType())),
+            smemAddress(value), transposed};
   };
   Operand left = describe(op.getA(), op.getTransA());
   Operand right = describe(op.getB(), op.getTransB());
@@ -246,7 +313,7 @@ void GpuEmitter::emitMultiplyAdds(tilegpu::MmaOp op) {
   auto read = [&](const Operand &from, Value row, Value column) -> Value {
     if (from.transposed)
       std::swap(row, column);
-    Value address = sharedAddress(from.memory, {row, column}, from.base);
+    Value address = sharedAddress(from.memory, {row, column}, from.start);
     auto pointer = LLVM::LLVMPointerType::get(
         b.getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared));
     return LLVM::LoadOp::create(b, element,

@@ -4,7 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // First the registers of a thread, then lanes by butterfly shuffles, then warps
-// through shared memory. Every thread of a line ends up with the result.
+// through shared memory. Every thread of a line ends up with the result. Where
+// lines are padded, what lies beyond them counts as the neutral element; for
+// combiners that have none, each partial result says whether it is one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +18,9 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/Matchers.h"
+
+#include <limits>
 
 using namespace mlir;
 using namespace flashtile;
@@ -23,25 +28,53 @@ using namespace flashtile::gpu;
 using namespace flashtile::tile;
 using flashtile::tile::getElementType;
 
-/// Combines partial results: one value for each operand of the reduction.
+//===----------------------------------------------------------------------===//
+// Combiners
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> GpuEmitter::emitCombiner(Region &combiner, ValueRange lhs,
+                                            ValueRange rhs) {
+  Block &block = combiner.front();
+  for (auto [argument, value] : llvm::zip(
+           block.getArguments(),
+           llvm::concat<Value>(llvm::to_vector(lhs), llvm::to_vector(rhs))))
+    scalars.map(argument, value);
+  for (Operation &op : block.without_terminator()) {
+    Attribute constant;
+    if (matchPattern(&op, m_Constant(&constant))) {
+      scalars.map(op.getResult(0), constantOf(constant));
+      continue;
+    }
+    SmallVector<Value> operands;
+    for (Value operand : op.getOperands())
+      operands.push_back(scalar(operand));
+    for (auto [result, value] :
+         llvm::zip(op.getResults(), emitElements(&op, operands)))
+      scalars.map(result, value);
+  }
+  SmallVector<Value> results;
+  for (Value value : block.getTerminator()->getOperands())
+    results.push_back(scalar(value));
+  return results;
+}
+
+/// Combines partial results: one value for each operand of the reduction, and
+/// where these are partial results with a flag, whether they are any.
 SmallVector<Value> GpuEmitter::combine(Operation *reduce, ValueRange lhs,
                                        ValueRange rhs) {
   if (auto general = dyn_cast<ReduceOp>(reduce)) {
-    Block &block = general.getCombiner().front();
-    IRMapping mapping;
-    for (auto [argument, value] : llvm::zip(
-             block.getArguments(),
-             llvm::concat<Value>(llvm::to_vector(lhs), llvm::to_vector(rhs))))
-      mapping.map(argument, value);
-    for (Operation &op : block.without_terminator()) {
-      for (Value operand : op.getOperands())
-        if (!mapping.contains(operand))
-          mapping.map(operand, scalar(operand));
-      b.clone(op, mapping);
-    }
-    SmallVector<Value> results;
-    for (Value value : block.getTerminator()->getOperands())
-      results.push_back(mapping.lookup(value));
+    size_t count = reduce->getNumOperands();
+    SmallVector<Value> results = emitCombiner(
+        general.getCombiner(), lhs.take_front(count), rhs.take_front(count));
+    if (lhs.size() == count)
+      return results;
+    Value left = lhs.back(), right = rhs.back();
+    for (size_t index = 0; index < count; ++index)
+      results[index] = arith::SelectOp::create(
+          b, left,
+          arith::SelectOp::create(b, right, results[index], lhs[index]),
+          rhs[index]);
+    results.push_back(arith::OrIOp::create(b, left, right));
     return results;
   }
   Value x = lhs.front(), y = rhs.front();
@@ -60,74 +93,113 @@ SmallVector<Value> GpuEmitter::combine(Operation *reduce, ValueRange lhs,
                 : Value(arith::MinSIOp::create(b, x, y))};
 }
 
-/// Partial results of warps that hold parts of the same line meet in shared
-/// memory, where every thread combines them in the same order.
-void GpuEmitter::combineWarps(Operation *reduce, const ReductionPlan &plan,
-                              std::vector<SmallVector<Value>> &partials) {
-  int64_t warps =
-      kernel->getAttrOfType<IntegerAttr>(tilegpu::TileGPUDialect::kNumWarpsAttr)
-          .getInt();
-  constexpr int64_t kSlotBytes = 8;
-  size_t operands = reduce->getNumOperands();
-  int64_t slots = partials.size() * operands;
-  int64_t base = reserveScratch(slots * warps * lanesPerWarp * kSlotBytes);
-  auto pointer = [&](int64_t slot, Value ofWarp) -> Value {
-    Value thread = arith::AddIOp::create(
-        b, arith::MulIOp::create(b, ofWarp, i32(lanesPerWarp)), lane);
-    Value offset = arith::MulIOp::create(b, thread, i32(kSlotBytes));
-    int64_t start = base + slot * warps * lanesPerWarp * kSlotBytes;
-    Value address = arith::AddIOp::create(
-        b, arith::AddIOp::create(b, sharedBase, i32(start)), offset);
-    return LLVM::IntToPtrOp::create(
-        b,
-        LLVM::LLVMPointerType::get(
-            b.getContext(),
-            static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared)),
-        address);
-  };
+/// What leaves the other operand of sum, max or min as it is.
+static Value neutralElement(ImplicitLocOpBuilder &b, Operation *reduce,
+                            Type type) {
+  if (isa<FloatType>(type)) {
+    double infinity = std::numeric_limits<double>::infinity();
+    return arith::ConstantOp::create(
+        b, b.getFloatAttr(type, isa<SumOp>(reduce)   ? -0.0
+                                : isa<MaxOp>(reduce) ? -infinity
+                                                     : infinity));
+  }
+  unsigned width = type.getIntOrFloatBitWidth();
+  APInt value(width, 0);
+  if (width == 1)
+    value = APInt(1, isa<MinOp>(reduce));
+  else if (!isa<SumOp>(reduce))
+    value = isa<MaxOp>(reduce) ? APInt::getSignedMinValue(width)
+                               : APInt::getSignedMaxValue(width);
+  return arith::ConstantOp::create(b, b.getIntegerAttr(type, value));
+}
+
+//===----------------------------------------------------------------------===//
+// Warps
+//===----------------------------------------------------------------------===//
+
+std::vector<Registers> GpuEmitter::exchangeWarps(const Registers &values,
+                                                 ArrayRef<Value> sources) {
+  // As many values at a time as fit in a little shared memory.
+  constexpr int64_t kSlotBytes = 8, kMostSlots = 8;
+  int64_t warps = warpCount();
+  std::vector<Registers> received(sources.size());
   auto inMemory = [&](Type type) -> Type {
     return type.isInteger(1) ? b.getI8Type() : type;
   };
-  barrier();
-  for (auto [index, partial] : llvm::enumerate(partials))
-    for (auto [operand, value] : llvm::enumerate(partial)) {
+  for (size_t first = 0; first < values.size(); first += kMostSlots) {
+    auto batch = ArrayRef<Value>(values).slice(
+        first, std::min<size_t>(kMostSlots, values.size() - first));
+    Value start =
+        scratchAddress(batch.size() * warps * lanesPerWarp * kSlotBytes);
+    auto pointer = [&](int64_t slot, Value ofWarp) -> Value {
+      Value thread = arith::AddIOp::create(
+          b, arith::MulIOp::create(b, ofWarp, i32(lanesPerWarp)), lane);
+      Value offset = arith::MulIOp::create(b, thread, i32(kSlotBytes));
+      Value address = arith::AddIOp::create(b, start, offset);
+      return sharedPointer(
+          b, arith::AddIOp::create(
+                 b, address, i32(slot * warps * lanesPerWarp * kSlotBytes)));
+    };
+    barrier();
+    for (auto [slot, value] : llvm::enumerate(batch)) {
       Type type = inMemory(value.getType());
       Value stored = value.getType() == type
                          ? value
                          : Value(arith::ExtUIOp::create(b, type, value));
-      LLVM::StoreOp::create(b, stored,
-                            pointer(index * operands + operand, warp));
+      LLVM::StoreOp::create(b, stored, pointer(slot, warp));
     }
-  barrier();
+    barrier();
+    for (auto [list, source] : llvm::zip(received, sources))
+      for (auto [slot, value] : llvm::enumerate(batch)) {
+        Type type = inMemory(value.getType());
+        Value read = LLVM::LoadOp::create(b, type, pointer(slot, source));
+        if (type != value.getType())
+          read = arith::TruncIOp::create(b, value.getType(), read);
+        list.push_back(read);
+      }
+  }
+  return received;
+}
+
+/// Partial results of warps that hold parts of the same line: every thread
+/// combines them in the same order.
+void GpuEmitter::combineWarps(Operation *reduce, const ReductionPlan &plan,
+                              std::vector<SmallVector<Value>> &partials) {
   Value home = warp;
   for (const DigitPosition &digit : plan.warpDigits) {
     Value own = digitOf(HardwareIndex::Warp, digit.stride, digit.extent);
     home = arith::SubIOp::create(
         b, home, arith::MulIOp::create(b, own, i32(digit.stride)));
   }
-  for (auto [index, partial] : llvm::enumerate(partials)) {
-    SmallVector<Value> total;
-    for (int64_t part = 0; part < plan.warpPartials; ++part) {
-      int64_t rest = part, offset = 0;
-      for (const DigitPosition &digit : plan.warpDigits) {
-        offset += rest % digit.extent * digit.stride;
-        rest /= digit.extent;
-      }
-      Value from = arith::AddIOp::create(b, home, i32(offset));
-      SmallVector<Value> values;
-      for (auto [operand, value] : llvm::enumerate(partial)) {
-        Type type = inMemory(value.getType());
-        Value read = LLVM::LoadOp::create(
-            b, type, pointer(index * operands + operand, from));
-        if (type != value.getType())
-          read = arith::TruncIOp::create(b, value.getType(), read);
-        values.push_back(read);
-      }
-      total = total.empty() ? values : combine(reduce, total, values);
+  SmallVector<Value> sources;
+  for (int64_t part = 0; part < plan.warpPartials; ++part) {
+    int64_t rest = part, offset = 0;
+    for (const DigitPosition &digit : plan.warpDigits) {
+      offset += rest % digit.extent * digit.stride;
+      rest /= digit.extent;
     }
+    sources.push_back(arith::AddIOp::create(b, home, i32(offset)));
+  }
+  Registers flat;
+  for (const SmallVector<Value> &partial : partials)
+    flat.append(partial.begin(), partial.end());
+  std::vector<Registers> received = exchangeWarps(flat, sources);
+  size_t at = 0;
+  for (SmallVector<Value> &partial : partials) {
+    SmallVector<Value> total;
+    for (const Registers &list : received) {
+      ArrayRef<Value> values = ArrayRef<Value>(list).slice(at, partial.size());
+      total = total.empty() ? llvm::to_vector(values)
+                            : combine(reduce, total, llvm::to_vector(values));
+    }
+    at += partial.size();
     partial = total;
   }
 }
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
 
 LogicalResult GpuEmitter::emitReduce(Operation *op) {
   unsigned axis = op->getAttrOfType<IntegerAttr>("axis").getInt();
@@ -135,10 +207,8 @@ LogicalResult GpuEmitter::emitReduce(Operation *op) {
   std::optional<ReductionPlan> plan = planReduction(layout, axis);
   if (!plan)
     return op->emitOpError("in this layout is not supported");
-  if (plan->isPadded)
-    return op->emitOpError("over a padded dimension is not supported by the "
-                           "gpu targets yet");
-  size_t operands = op->getNumOperands();
+  bool general = isa<ReduceOp>(op);
+  int64_t extent = layout.shape()[axis];
   // Sums of narrow floats are made in f32.
   auto widen = [&](Value value) -> Value {
     bool narrow = isa<SumOp>(op) && isa<FloatType>(value.getType()) &&
@@ -153,6 +223,17 @@ LogicalResult GpuEmitter::emitReduce(Operation *op) {
       SmallVector<Value> values;
       for (Value operand : op->getOperands())
         values.push_back(widen(tiles.at(operand)[index]));
+      if (plan->isPadded) {
+        Value inLine =
+            arith::CmpIOp::create(b, arith::CmpIPredicate::ult,
+                                  coordinate(layout, index, axis), i32(extent));
+        if (general)
+          values.push_back(inLine);
+        else
+          values.front() = arith::SelectOp::create(
+              b, inLine, values.front(),
+              neutralElement(b, op, values.front().getType()));
+      }
       partial = partial.empty() ? values : combine(op, partial, values);
     }
     for (int64_t mask : plan->laneMasks) {
@@ -165,7 +246,7 @@ LogicalResult GpuEmitter::emitReduce(Operation *op) {
   }
   if (!plan->warpDigits.empty())
     combineWarps(op, *plan, partials);
-  for (size_t operand = 0; operand < operands; ++operand) {
+  for (size_t operand = 0; operand < op->getNumOperands(); ++operand) {
     Value result = op->getResult(operand);
     Type type = registerType(getElementType(result.getType()));
     Registers values;

@@ -22,10 +22,8 @@ using namespace flashtile::gpu;
 using namespace flashtile::tile;
 using flashtile::tile::getElementType;
 
-void GpuEmitter::barrier() { NVVM::Barrier0Op::create(b); }
-
 Value GpuEmitter::sharedAddress(const SharedLayout &memory,
-                                ArrayRef<Value> coordinates, int64_t base) {
+                                ArrayRef<Value> coordinates, Value start) {
   auto scale = [&](Value value, int64_t factor) -> Value {
     return factor == 1 ? value
                        : Value(arith::MulIOp::create(b, value, i32(factor)));
@@ -53,16 +51,106 @@ Value GpuEmitter::sharedAddress(const SharedLayout &memory,
         b, arith::ShRUIOp::create(b, offset, i32(3)), i32(chunkBits));
     offset = arith::XOrIOp::create(b, offset, pattern);
   }
-  Value start = arith::AddIOp::create(b, sharedBase, i32(base));
   return arith::AddIOp::create(b, start, offset);
 }
 
-static Value sharedPointer(ImplicitLocOpBuilder &b, Value address) {
+/// All bits that the coordinate of some thread has along `dim`.
+static int64_t threadBits(const DistributedLayout &layout, unsigned dim,
+                          int64_t warps) {
+  int64_t bits = 0;
+  for (int64_t warp = 0; warp < warps; ++warp)
+    for (int64_t lane = 0; lane < lanesPerWarp; ++lane)
+      bits |= layout.offset(HardwareIndex::Lane, lane)[dim] +
+              layout.offset(HardwareIndex::Warp, warp)[dim];
+  return bits;
+}
+
+Value GpuEmitter::sharedAddress(const SharedLayout &memory,
+                                const DistributedLayout &layout, int64_t index,
+                                Value start) {
+  Coordinates own = layout.offset(HardwareIndex::Register, index);
+  int64_t ownRow = 0, rows = 1;
+  for (unsigned dim : ArrayRef<unsigned>(memory.order).drop_front()) {
+    ownRow += own[dim] * rows;
+    rows *= memory.shape[dim];
+  }
+  unsigned fastest = memory.order.front();
+  int64_t ownColumn = own[fastest] * memory.elementBytes;
+  int64_t span = static_cast<int64_t>(memory.swizzle);
+  int64_t flipped = 0, added = 0;
+  if (span == 0) {
+    added = ownRow * memory.rowStride() + ownColumn;
+  } else {
+    // Eight rows on, the permutation is the same; and where no thread has a
+    // column bit of the register's, adding those bits is an xor of them.
+    constexpr int64_t kPeriod = 8;
+    bool separate =
+        ownRow % kPeriod == 0 &&
+        (threadBits(layout, fastest, warpCount()) & own[fastest]) == 0 &&
+        llvm::isPowerOf2_64(memory.elementBytes);
+    if (!separate) {
+      SmallVector<Value> at;
+      for (unsigned dim = 0; dim < layout.rank(); ++dim)
+        at.push_back(coordinate(layout, index, dim));
+      return sharedAddress(memory, at, start);
+    }
+    constexpr int64_t kChunk = 16;
+    flipped = ownColumn % span / kChunk * kChunk;
+    added = ownRow * memory.rowStride() +
+            ownColumn / span * memory.boxStride() + ownColumn % kChunk;
+  }
+  std::string key = layout.str() + " at";
+  for (int64_t extent : memory.shape)
+    key += " " + std::to_string(extent);
+  for (unsigned dim : memory.order)
+    key += " " + std::to_string(dim);
+  key += " " + std::to_string(memory.elementBytes) + " " +
+         std::to_string(span) + " " + std::to_string(memory.rowPadding);
+  Value thread = oncePerThread(key, [&] {
+    SmallVector<Value> at;
+    for (unsigned dim = 0; dim < layout.rank(); ++dim)
+      at.push_back(threadOffset(layout, dim));
+    return sharedAddress(memory, at, i32(0));
+  });
+  if (flipped)
+    thread =
+        oncePerThread(key + " ^ " + std::to_string(flipped), [&]() -> Value {
+          return arith::XOrIOp::create(b, thread, i32(flipped));
+        });
+  Value address = arith::AddIOp::create(b, start, thread);
+  return added ? Value(arith::AddIOp::create(b, address, i32(added))) : address;
+}
+
+Value GpuEmitter::smemAddress(Value tile) {
+  if (Value slot = slots.lookup(tile))
+    return slot;
+  return arith::AddIOp::create(b, sharedBase, i32(stages.at(tile)));
+}
+
+Value GpuEmitter::scratchAddress(int64_t bytes) {
+  return arith::AddIOp::create(b, sharedBase, i32(reserveScratch(bytes)));
+}
+
+void GpuEmitter::emitSlot(tilegpu::SlotOp op) {
+  int64_t bytes = sharedLayoutOf(op.getSlot().getType()).bytes();
+  Value offset = arith::MulIOp::create(b, scalar(op.getIndex()), i32(bytes));
+  slots[op.getSlot()] = arith::AddIOp::create(
+      b, arith::AddIOp::create(b, sharedBase, i32(stages.at(op.getRing()))),
+      offset);
+}
+
+Value flashtile::gpu::sharedPointer(ImplicitLocOpBuilder &b, Value address) {
   return LLVM::IntToPtrOp::create(
       b,
       LLVM::LLVMPointerType::get(
           b.getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared)),
       address);
+}
+
+SharedLayout flashtile::gpu::sharedLayoutOf(tilegpu::SmemType type) {
+  return SharedLayout(type.getShape(),
+                      type.getElementType().getIntOrFloatBitWidth() / 8,
+                      {1u, 0u}, static_cast<Swizzle>(type.getSwizzle()));
 }
 
 /// Type of one element in memory: whole bytes.
@@ -72,14 +160,11 @@ static Type memoryType(ImplicitLocOpBuilder &b, Type type) {
 
 void GpuEmitter::storeShared(const Registers &values,
                              const DistributedLayout &layout,
-                             const SharedLayout &memory, int64_t base,
+                             const SharedLayout &memory, Value start,
                              Type element) {
   VectorAccess access = planVectorAccess(layout, memory, /*isStore=*/true);
   Type type = memoryType(b, registerType(element));
   for (const auto &group : access.groups) {
-    SmallVector<Value> at;
-    for (unsigned dim = 0; dim < layout.rank(); ++dim)
-      at.push_back(coordinate(layout, group.front(), dim));
     Value vector = LLVM::PoisonOp::create(
         b, VectorType::get({int64_t(group.size())}, type));
     for (auto [position, index] : llvm::enumerate(group)) {
@@ -90,15 +175,16 @@ void GpuEmitter::storeShared(const Registers &values,
     }
     auto write = [&] {
       unsigned bytes = type.getIntOrFloatBitWidth() / 8 * group.size();
-      LLVM::StoreOp::create(
-          b, vector, sharedPointer(b, sharedAddress(memory, at, base)), bytes);
+      Value address = sharedAddress(memory, layout, group.front(), start);
+      LLVM::StoreOp::create(b, vector, sharedPointer(b, address), bytes);
     };
     // Registers past the memory's extents are padding in some threads.
     Value inside;
     for (unsigned dim = 0; dim < layout.rank(); ++dim)
       if (layout.paddedShape()[dim] > memory.shape[dim]) {
-        Value fits = arith::CmpIOp::create(b, arith::CmpIPredicate::ult,
-                                           at[dim], i32(memory.shape[dim]));
+        Value fits = arith::CmpIOp::create(
+            b, arith::CmpIPredicate::ult,
+            coordinate(layout, group.front(), dim), i32(memory.shape[dim]));
         inside = inside ? Value(arith::AndIOp::create(b, inside, fits)) : fits;
       }
     if (!inside) {
@@ -113,7 +199,7 @@ void GpuEmitter::storeShared(const Registers &values,
 }
 
 Registers GpuEmitter::loadShared(const DistributedLayout &layout,
-                                 const SharedLayout &memory, int64_t base,
+                                 const SharedLayout &memory, Value start,
                                  Type element) {
   VectorAccess access = planVectorAccess(layout, memory, /*isStore=*/false);
   Type wanted = registerType(element), type = memoryType(b, wanted);
@@ -121,18 +207,24 @@ Registers GpuEmitter::loadShared(const DistributedLayout &layout,
                    LLVM::PoisonOp::create(b, wanted));
   for (const auto &group : access.groups) {
     SmallVector<Value> at;
+    bool clamped = false;
     for (unsigned dim = 0; dim < layout.rank(); ++dim) {
       Value position = coordinate(layout, group.front(), dim);
       // Padding reads some element of the tile.
-      if (layout.paddedShape()[dim] > memory.shape[dim])
+      if (layout.paddedShape()[dim] > memory.shape[dim]) {
         position = arith::MinUIOp::create(
             b, position, i32(memory.shape[dim] - access.width));
+        clamped = true;
+      }
       at.push_back(position);
     }
+    Value address = clamped
+                        ? sharedAddress(memory, at, start)
+                        : sharedAddress(memory, layout, group.front(), start);
     unsigned bytes = type.getIntOrFloatBitWidth() / 8 * group.size();
-    Value vector = LLVM::LoadOp::create(
-        b, VectorType::get({int64_t(group.size())}, type),
-        sharedPointer(b, sharedAddress(memory, at, base)), bytes);
+    Value vector =
+        LLVM::LoadOp::create(b, VectorType::get({int64_t(group.size())}, type),
+                             sharedPointer(b, address), bytes);
     for (auto [position, index] : llvm::enumerate(group)) {
       Value value = LLVM::ExtractElementOp::create(b, vector, i32(position));
       if (type != wanted)
@@ -147,25 +239,19 @@ void GpuEmitter::emitStage(tilegpu::StageOp op) {
   tilegpu::SmemType type = op.getType();
   auto tile = cast<RankedTensorType>(op.getOperand().getType());
   int64_t bytes = type.getElementType().getIntOrFloatBitWidth() / 8;
-  SharedLayout memory(type.getShape(), bytes, {1u, 0u},
-                      static_cast<Swizzle>(type.getSwizzle()));
-  int64_t base = stages.at(op.getResult());
+  SharedLayout memory = sharedLayoutOf(type);
+  Value base = smemAddress(op.getResult());
   barrier(); // whoever read the last tile here is done
   if (tile.getShape() != type.getShape()) {
     // Zeros where instructions read past the tile.
-    int64_t warps =
-        kernel
-            ->getAttrOfType<IntegerAttr>(tilegpu::TileGPUDialect::kNumWarpsAttr)
-            .getInt();
     DistributedLayout fill =
-        blocked(type.getShape(), 16 / bytes, {1u, 0u}, warps);
+        blocked(type.getShape(), 16 / bytes, {1u, 0u}, warpCount());
     Type element = registerType(type.getElementType());
     Value zero = arith::ConstantOp::create(b, b.getZeroAttr(element));
     storeShared(Registers(fill.registersPerThread(), zero), fill, memory, base,
                 type.getElementType());
     barrier();
     // The tile's own layout may reach past its extents: those stay zero.
-    const SharedLayout &whole = memory;
     DistributedLayout layout = layoutOf(tile);
     const Registers values = tiles.at(op.getOperand());
     for (int64_t index = 0; index < layout.registersPerThread(); ++index) {
@@ -182,7 +268,7 @@ void GpuEmitter::emitStage(tilegpu::StageOp op) {
       b.setInsertionPoint(guard.thenYield());
       LLVM::StoreOp::create(
           b, values[index],
-          sharedPointer(b, sharedAddress(whole, {row, column}, base)), bytes);
+          sharedPointer(b, sharedAddress(memory, {row, column}, base)), bytes);
     }
   } else {
     storeShared(tiles.at(op.getOperand()), layoutOf(tile), memory, base,

@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace flashtile;
@@ -40,6 +41,16 @@ LogicalResult GpuEmitter::emit(ValueRange arguments, ValueRange grid,
   Value thread = NVVM::ThreadIdXOp::create(b, b.getI32Type());
   lane = arith::RemUIOp::create(b, thread, i32(lanesPerWarp));
   warp = arith::DivUIOp::create(b, thread, i32(lanesPerWarp));
+  // The same in all lanes, which ptxas cannot see: descriptors of products and
+  // branches between roles depend on it.
+  if (kernel.getBody()
+          .front()
+          .walk([](Operation *op) {
+            return needsHopper(op) ? WalkResult::interrupt()
+                                   : WalkResult::advance();
+          })
+          .wasInterrupted())
+    warp = shuffleIndex(warp, i32(0));
   // A launch has one dimension; the kernel's three are folded into it.
   Value block = NVVM::BlockIdXOp::create(b, b.getI32Type());
   Value rest = arith::DivUIOp::create(b, block, grid[0]);
@@ -49,8 +60,11 @@ LogicalResult GpuEmitter::emit(ValueRange arguments, ValueRange grid,
   llvm::append_range(programIds, grid);
   prologueEnd = i32(0).getDefiningOp();
 
-  allocateStages();
-  return emitBlock(kernel.getBody().front());
+  allocateShared();
+  makeMbarriers();
+  LogicalResult emitted = emitBlock(kernel.getBody().front());
+  placeMbarriers();
+  return emitted;
 }
 
 LogicalResult GpuEmitter::emitBlock(Block &block) {
@@ -63,10 +77,13 @@ LogicalResult GpuEmitter::emitBlock(Block &block) {
 }
 
 LogicalResult GpuEmitter::emitOp(Operation *op) {
+  current = op;
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return emitFor(loop);
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return emitIf(branch);
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return emitWhile(loop);
   if (auto load = dyn_cast<tilegpu::LoadOp>(op))
     return emitLoad(load);
   if (auto store = dyn_cast<tilegpu::StoreOp>(op))
@@ -75,10 +92,40 @@ LogicalResult GpuEmitter::emitOp(Operation *op) {
     return emitMma(mma);
   if (auto stage = dyn_cast<tilegpu::StageOp>(op))
     return emitStage(stage), success();
+  if (isa<tilegpu::AllocOp>(op))
+    return success();
+  if (auto slot = dyn_cast<tilegpu::SlotOp>(op))
+    return emitSlot(slot), success();
+  if (auto load = dyn_cast<tilegpu::LoadSharedOp>(op)) {
+    tiles[load.getResult()] = loadShared(
+        layoutOf(load.getType()), sharedLayoutOf(load.getSlot().getType()),
+        smemAddress(load.getSlot()), getElementType(load.getType()));
+    return success();
+  }
+  if (auto copy = dyn_cast<tilegpu::CopyAsyncOp>(op))
+    return emitCopy(copy), success();
+  if (isa<tilegpu::CommitCopiesOp>(op))
+    return NVVM::CpAsyncCommitGroupOp::create(b), success();
+  if (auto wait = dyn_cast<tilegpu::WaitCopiesOp>(op))
+    return NVVM::CpAsyncWaitGroupOp::create(b, wait.getPending()), success();
+  if (isa<tilegpu::BarrierOp>(op))
+    return barrier(), success();
+  if (std::optional<LogicalResult> emitted = emitHopperOp(op))
+    return *emitted;
   if (auto convert = dyn_cast<tilegpu::ConvertLayoutOp>(op))
     return emitConvert(convert), success();
   if (isa<LoadOp, StoreOp>(op))
     return emitScalarAccess(op);
+  if (auto atomic = dyn_cast<tilegpu::AtomicAddOp>(op))
+    return emitAtomic(atomic);
+  if (auto atomic = dyn_cast<AtomicAddOp>(op))
+    return emitScalarAtomic(atomic), success();
+  if (auto check = dyn_cast<AssertOp>(op))
+    return emitAssert(check), success();
+  if (auto print = dyn_cast<PrintOp>(op))
+    return emitPrint(print), success();
+  if (auto scan = dyn_cast<ScanOp>(op))
+    return emitScan(scan);
   if (isAxisReduce(op) || isa<ReduceOp>(op))
     return emitReduce(op);
   if (llvm::any_of(op->getResults(), tileType) ||
@@ -115,8 +162,18 @@ LogicalResult GpuEmitter::emitScalar(Operation *op) {
     windows[advance.getResult()] = moved;
     return success();
   }
-  if (op->getNumResults() == 1 && isElementwise(op)) {
-    scalars.map(op->getResult(0), emitElement(op, all(op->getOperands())));
+  if (auto select = dyn_cast<arith::SelectOp>(op);
+      select && isa<BlockPtrType>(select.getType()))
+    return emitWindowSelect(select), success();
+  if (op->getNumResults() && isElementwise(op)) {
+    for (auto [result, value] : llvm::zip(
+             op->getResults(), emitElements(op, all(op->getOperands()))))
+      scalars.map(result, value);
+    return success();
+  }
+  Attribute constant;
+  if (matchPattern(op, m_Constant(&constant))) {
+    scalars.map(op->getResult(0), constantOf(constant));
     return success();
   }
   bool plain = op->getNumRegions() == 0 &&
@@ -186,6 +243,7 @@ LogicalResult GpuEmitter::emitFor(scf::ForOp loop) {
   SmallVector<Value> inits;
   for (Value init : loop.getInitArgs())
     flatten(init, inits);
+  checkStep(loop);
   auto newLoop =
       createLoopLike(b, loop,
                      {scalar(loop.getLowerBound()),
@@ -198,7 +256,7 @@ LogicalResult GpuEmitter::emitFor(scf::ForOp loop) {
   for (Value argument : loop.getRegionIterArgs())
     bind(argument, parts);
   // A store late in the body comes before a load early in the next iteration.
-  loop.getBody()->walk([&](tilegpu::StoreOp) { stored = true; });
+  expectAccessesOf(loop.getRegion());
   if (failed(emitBlock(*loop.getBody())))
     return failure();
   SmallVector<Value> yields;
@@ -237,10 +295,16 @@ LogicalResult GpuEmitter::emitIf(scf::IfOp branch) {
       scf::YieldOp::create(b, yields);
     return success();
   };
+  // After either side: what may be left of each.
+  bool storedBefore = stored, loadedBefore = loaded;
   if (failed(side(branch.thenBlock(), newIf.thenBlock())))
     return failure();
+  std::swap(stored, storedBefore);
+  std::swap(loaded, loadedBefore);
   if (withElse && failed(side(branch.elseBlock(), newIf.elseBlock())))
     return failure();
+  stored |= storedBefore;
+  loaded |= loadedBefore;
   ValueRange results = newIf.getResults();
   for (Value result : branch.getResults())
     bind(result, results);

@@ -17,14 +17,31 @@
 #include "compiler/Analysis/Layout/LayoutConversion.h"
 #include "dialects/TileGPU/IR/TileGPUDialect.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace flashtile::gpu {
 
 using Registers = llvm::SmallVector<mlir::Value>;
+
+/// Where the elements of a tile in shared memory lie.
+SharedLayout sharedLayoutOf(tilegpu::SmemType type);
+/// A shared address (i32) as a pointer.
+mlir::Value sharedPointer(mlir::ImplicitLocOpBuilder &b, mlir::Value address);
+
+/// Tensor maps of a kernel, each a parameter of its function, in this order.
+llvm::SmallVector<tilegpu::TensorMapOp> tensorMapsOf(tile::KernelOp kernel);
+/// Sets the attributes of those parameters, and `tilegpu.tensor_maps`.
+void declareTensorMaps(mlir::LLVM::LLVMFuncOp function,
+                       llvm::ArrayRef<tilegpu::TensorMapOp> maps,
+                       unsigned firstParameter);
+/// Operations that only sm_90a has.
+bool needsHopper(mlir::Operation *op);
 
 /// A `!tile.block_ptr` as the scalars it stands for; all i64.
 struct GpuWindow {
@@ -41,8 +58,13 @@ public:
   mlir::LogicalResult emit(mlir::ValueRange arguments, mlir::ValueRange grid,
                            mlir::Value sharedBase);
 
+  /// Values of the tensor maps, before `emit`.
+  void bindTensorMap(tilegpu::TensorMapOp op, mlir::Value map) {
+    tensorMaps[op.getMap()] = map;
+  }
+
   /// Bytes of shared memory that the body uses.
-  int64_t sharedBytes() const { return scratchOffset + scratchBytes; }
+  int64_t sharedBytes() const { return sharedSize + mbarrierBytes; }
 
 private:
   // Structure (EmitStructure.cpp).
@@ -51,6 +73,18 @@ private:
   mlir::LogicalResult emitScalar(mlir::Operation *op);
   mlir::LogicalResult emitFor(mlir::scf::ForOp loop);
   mlir::LogicalResult emitIf(mlir::scf::IfOp branch);
+
+  // While loops, chosen windows, order of accesses (EmitControl.cpp).
+  mlir::LogicalResult emitWhile(mlir::scf::WhileOp loop);
+  void checkStep(mlir::scf::ForOp loop);
+  void emitWindowSelect(mlir::arith::SelectOp op);
+  /// Before loads from global memory: earlier stores of all threads are done.
+  void orderLoads();
+  /// Before stores to it: earlier loads and stores of all threads are done.
+  void orderStores();
+  /// What a loop's body does may come before what stands before it.
+  void expectAccessesOf(mlir::Region &region);
+
   void flatten(mlir::Value value, llvm::SmallVectorImpl<mlir::Value> &parts);
   void bind(mlir::Value value, mlir::ValueRange &parts);
   llvm::SmallVector<mlir::Type> flattenedTypes(mlir::Value value);
@@ -58,8 +92,52 @@ private:
   // Elementwise code, views and constants (EmitElementwise.cpp).
   mlir::LogicalResult emitTileOp(mlir::Operation *op);
   mlir::LogicalResult emitElementwise(mlir::Operation *op);
-  mlir::Value emitElement(mlir::Operation *op, mlir::ValueRange operands);
+  /// The results of an elementwise operation of one element.
+  llvm::SmallVector<mlir::Value> emitElements(mlir::Operation *op,
+                                              mlir::ValueRange operands);
+  mlir::Value emitConversion(mlir::Operation *op, mlir::Value operand);
+  mlir::Value emitDivision(mlir::Operation *op, mlir::Value lhs,
+                           mlir::Value rhs);
+  mlir::Value emitFunction(mlir::Operation *op, mlir::ValueRange operands);
   mlir::Value emitCast(mlir::Value value, mlir::Type from, mlir::Type to);
+  /// Between registers and what computes: narrow floats compute as f32.
+  mlir::Value toCompute(mlir::Value value, mlir::Type element);
+  mlir::Value fromCompute(mlir::Value value, mlir::Type element);
+  /// A constant scalar in the type of registers.
+  mlir::Value constantOf(mlir::Attribute value);
+
+  // Tables and tiles of another shape (EmitShape.cpp).
+  /// Address of constant data in global memory, kept once in the module.
+  mlir::Value globalData(llvm::StringRef purpose,
+                         llvm::ArrayRef<uint8_t> bytes);
+  Registers loadConstant(mlir::DenseElementsAttr constant,
+                         const DistributedLayout &layout);
+  void emitReshape(tile::ReshapeOp op);
+  void emitJoin(tile::JoinOp op);
+  void emitCat(tile::CatOp op);
+  int64_t elementBytes(mlir::Type element);
+
+  // Atomic additions (EmitAtomic.cpp).
+  mlir::LogicalResult emitAtomic(tilegpu::AtomicAddOp op);
+  void emitScalarAtomic(tile::AtomicAddOp op);
+  mlir::Value atomicAdd(mlir::Value address, mlir::Value mask,
+                        mlir::Value value);
+  /// Each thread gets the values of the first lane and warp among its copies.
+  Registers fromFirstHolders(Registers values,
+                             llvm::ArrayRef<DigitPosition> laneCopies,
+                             llvm::ArrayRef<DigitPosition> warpCopies);
+
+  // Assertions and printing (EmitDebug.cpp).
+  void callPrintf(llvm::StringRef format,
+                  llvm::ArrayRef<mlir::Value> arguments);
+  mlir::Value isFirstThread();
+  void emitCheck(mlir::Value failed, llvm::StringRef message);
+  void emitAssert(tile::AssertOp op);
+  void emitPrint(tile::PrintOp op);
+  mlir::Value printable(mlir::Value value, mlir::Type element);
+  void
+  printTile(mlir::Value value, const std::string &head,
+            llvm::function_ref<void(llvm::function_ref<void()>)> guarded);
 
   // Other layouts (EmitConvert.cpp).
   void emitConvert(tilegpu::ConvertLayoutOp op);
@@ -76,8 +154,18 @@ private:
   mlir::LogicalResult emitReduce(mlir::Operation *op);
   llvm::SmallVector<mlir::Value>
   combine(mlir::Operation *reduce, mlir::ValueRange lhs, mlir::ValueRange rhs);
+  llvm::SmallVector<mlir::Value> emitCombiner(mlir::Region &combiner,
+                                              mlir::ValueRange lhs,
+                                              mlir::ValueRange rhs);
   void combineWarps(mlir::Operation *reduce, const ReductionPlan &plan,
                     std::vector<llvm::SmallVector<mlir::Value>> &partials);
+  /// The values that the same lane of other warps holds; one list for each of
+  /// `sources`, the numbers of those warps.
+  std::vector<Registers> exchangeWarps(const Registers &values,
+                                       llvm::ArrayRef<mlir::Value> sources);
+
+  // Associative prefixes (EmitScan.cpp).
+  mlir::LogicalResult emitScan(tile::ScanOp op);
 
   // Memory (EmitGlobal.cpp, EmitShared.cpp).
   mlir::LogicalResult emitLoad(tilegpu::LoadOp op);
@@ -109,41 +197,124 @@ private:
                          mlir::ValueRange others, mlir::Type element);
   void storeElements(mlir::Value address, mlir::Value mask,
                      mlir::ValueRange values, mlir::Type element);
+  /// Address of an element of a tile in shared memory that starts at `start`
+  /// (i32, as all shared addresses).
   mlir::Value sharedAddress(const SharedLayout &memory,
                             llvm::ArrayRef<mlir::Value> coordinates,
-                            int64_t base);
+                            mlir::Value start);
+  /// The same for register `index` of `layout`: a value of the thread, known
+  /// before loops, and constants, where the swizzle allows that.
+  mlir::Value sharedAddress(const SharedLayout &memory,
+                            const DistributedLayout &layout, int64_t index,
+                            mlir::Value start);
   void storeShared(const Registers &values, const DistributedLayout &layout,
-                   const SharedLayout &memory, int64_t base,
+                   const SharedLayout &memory, mlir::Value start,
                    mlir::Type element);
   Registers loadShared(const DistributedLayout &layout,
-                       const SharedLayout &memory, int64_t base,
+                       const SharedLayout &memory, mlir::Value start,
                        mlir::Type element);
   void emitStage(tilegpu::StageOp op);
-  /// Places staged tiles in shared memory; scratch space follows them.
-  void allocateStages();
+  void emitSlot(tilegpu::SlotOp op);
+  /// Places staged tiles and rings in shared memory.
+  void allocateShared();
+  void findLifetimes();
+  /// The lowest offset that nothing else uses from `begin` to `end`.
+  int64_t placeShared(int64_t bytes, int64_t begin, int64_t end);
+  /// Where a tile in shared memory starts.
+  mlir::Value smemAddress(mlir::Value tile);
+  mlir::Value scratchAddress(int64_t bytes);
   void barrier();
+
+  // Asynchronous copies (EmitCopy.cpp).
+  void emitCopy(tilegpu::CopyAsyncOp op);
+  void copyChunks(const GpuWindow &window, tilegpu::CopyAsyncOp op,
+                  const SharedLayout &memory, mlir::Value start);
+  void copyElements(const GpuWindow &window, tilegpu::CopyAsyncOp op,
+                    const SharedLayout &memory, mlir::Value start);
 
   // Matrix products (EmitMma.cpp).
   mlir::LogicalResult emitMma(tilegpu::MmaOp op);
   /// The product by multiply-adds of each thread, for types without matrix
   /// instructions.
   void emitMultiplyAdds(tilegpu::MmaOp op);
+  /// What three tf32 products multiply of an f32; `finite` is `big` or 0.
+  struct Tf32Parts {
+    mlir::Value big, finite, small;
+  };
+  Tf32Parts splitTf32(mlir::Value word, tile::InputPrecision precision);
   /// Packed 32-bit registers of an operand fragment, loaded when first asked
   /// for.
   class Fragments;
+
+  // Warpgroup products (EmitWgmma.cpp).
+  mlir::LogicalResult checkWgmma(tilegpu::WgmmaOp op);
+  mlir::LogicalResult emitWgmma(tilegpu::WgmmaOp op);
+  void emitWgmmaWait(tilegpu::WgmmaWaitOp op);
+  mlir::Value matrixDescriptor(mlir::Value address, uint64_t rest);
+  /// Registers of up to 32 bits as 32-bit words.
+  Registers packWords(llvm::ArrayRef<mlir::Value> values);
+
+  // Barriers (EmitBarriers.cpp).
+  /// Code with side effects; no value where `type` is null.
+  mlir::Value inlinePtx(mlir::Type type, const llvm::Twine &text,
+                        const llvm::Twine &constraints,
+                        mlir::ValueRange operands);
+  void makeMbarriers();
+  /// Behind scratch space, whose size is known when the body is emitted.
+  void placeMbarriers();
+  mlir::Value mbarrierAddress(mlir::Value barriers, mlir::Value index);
+  /// 1 (i32) in the first lane of each warp, 0 elsewhere.
+  mlir::Value firstLane();
+  void emitMbarrierExpect(tilegpu::MbarrierExpectOp op);
+  void emitMbarrierArrive(tilegpu::MbarrierArriveOp op);
+  void emitMbarrierWait(tilegpu::MbarrierWaitOp op);
+  void emitNamedBarrier(tilegpu::NamedBarrierOp op);
+  void emitFenceProxy();
+
+  // Copies by TMA (EmitTma.cpp).
+  void emitTmaLoad(tilegpu::TmaLoadOp op);
+  void emitTmaStore(tilegpu::TmaStoreOp op);
+  void emitTmaStoreWait(tilegpu::TmaStoreWaitOp op);
+  void emitStoreShared(tilegpu::StoreSharedOp op);
+  /// By the role's single thread: one copy for each box of a tile.
+  void forBoxes(
+      tilegpu::TensorMapType map, mlir::Value slot,
+      mlir::ValueRange coordinates,
+      llvm::function_ref<void(mlir::Value, llvm::ArrayRef<mlir::Value>)> copy);
+
+  // Roles (EmitRoles.cpp).
+  /// Nothing where `op` is not of TileGPUHopperOps.td.
+  std::optional<mlir::LogicalResult> emitHopperOp(mlir::Operation *op);
+  mlir::LogicalResult emitWarpSpecialize(tilegpu::WarpSpecializeOp op);
+  /// The kernel's target is sm_90a.
+  bool isHopper();
+  /// `code` runs in one thread of those that run the current role.
+  void bySingleThread(llvm::function_ref<void()> code);
 
   // Indices (EmitIndices.cpp).
   mlir::Value i32(int64_t value);
   mlir::Value i64(int64_t value);
   mlir::Value toI64(mlir::Value value);
+  /// Warps of the kernel.
+  int64_t warpCount();
   /// Coordinate of register `index` along `dim` (i32).
   mlir::Value coordinate(const DistributedLayout &layout, int64_t index,
                          unsigned dim);
+  /// Whether register `index` is an element of the tile (i1); null where it
+  /// always is.
+  mlir::Value isInTile(const DistributedLayout &layout, int64_t index);
+  /// Whether the thread is the first of those that hold copies (i1).
+  mlir::Value isFirstHolder(const DistributedLayout &layout);
   /// The part of it that depends on the thread.
   mlir::Value threadOffset(const DistributedLayout &layout, unsigned dim);
   mlir::Value threadFunction(const ThreadFunction &function);
   mlir::Value digitOf(HardwareIndex index, int64_t stride, int64_t extent);
+  /// Offset of memory that the current operation uses by itself: free at this
+  /// place of the kernel, shared with every other operation's scratch.
   int64_t reserveScratch(int64_t bytes);
+  /// `value` computed in the prologue, once for each `key`.
+  mlir::Value oncePerThread(const std::string &key,
+                            llvm::function_ref<mlir::Value()> value);
 
   /// Type of an element in registers: fp8 as i8, pointers as i64.
   mlir::Type registerType(mlir::Type element);
@@ -154,14 +325,35 @@ private:
   mlir::IRMapping scalars;
   llvm::DenseMap<mlir::Value, Registers> tiles;
   llvm::DenseMap<mlir::Value, GpuWindow> windows;
-  llvm::DenseMap<mlir::Value, int64_t> stages; ///< offset in shared memory
+  /// Offset in shared memory of staged tiles and of rings.
+  llvm::DenseMap<mlir::Value, int64_t> stages;
+  /// Addresses of buffers of rings, which are chosen at run time.
+  llvm::DenseMap<mlir::Value, mlir::Value> slots;
   mlir::Value lane, warp, sharedBase;
   llvm::SmallVector<mlir::Value> programIds; ///< then the grid
-  llvm::SmallVector<std::pair<std::pair<std::string, unsigned>, mlir::Value>>
-      threadOffsets;
+  llvm::StringMap<mlir::Value> threadValues;
   mlir::Operation *prologueEnd = nullptr;
-  int64_t scratchOffset = 0, scratchBytes = 0;
-  bool stored = false; ///< a store may have to become visible to a load
+  /// Memory that a staged tile or a ring occupies, in shared memory and in the
+  /// order of the kernel's operations.
+  struct Lifetime {
+    mlir::Value memory;
+    int64_t bytes, begin, end, offset;
+  };
+  llvm::SmallVector<Lifetime> lifetimes;
+  llvm::DenseMap<mlir::Operation *, int64_t> positions;
+  mlir::Operation *current = nullptr; ///< the operation being emitted
+  int64_t sharedSize = 0;
+  /// Which threads run what is being emitted.
+  enum class Role { All, Producer, Consumer } role = Role::All;
+  /// The hardware's barrier of the consumers; 0 is that of all threads.
+  static constexpr int64_t kConsumerBarrier = 1;
+  llvm::DenseMap<mlir::Value, mlir::Value> tensorMaps;
+  llvm::DenseMap<mlir::Value, int64_t> mbarriers; ///< offset from their base
+  mlir::Value mbarrierBase;
+  mlir::Operation *mbarrierOffset = nullptr; ///< a constant
+  int64_t mbarrierBytes = 0;
+  /// Accesses of global memory since the last barrier that orders them.
+  bool stored = false, loaded = false;
 };
 
 } // namespace flashtile::gpu

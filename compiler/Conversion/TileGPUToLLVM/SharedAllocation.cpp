@@ -3,10 +3,12 @@
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Staged tiles whose lifetimes do not meet share memory. A tile lives from its
-// stage to the last product that reads it, or to the end of a loop that reads
-// it and does not contain the stage. Reuse needs no barrier of its own: every
-// stage waits for all threads before it writes.
+// Staged tiles and rings whose lifetimes do not meet share memory. Each lives
+// from the operation that makes it to the last one that touches it, or to the
+// end of a loop that touches it and does not contain its maker. Reuse needs no
+// barrier of its own: every stage waits for all threads before it writes, and
+// so does whoever copies to a ring. The scratch memory of a single operation
+// lies where nothing lives at that moment; such operations, too, wait first.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,69 +18,86 @@ using namespace mlir;
 using namespace flashtile;
 using namespace flashtile::gpu;
 
-namespace {
-struct Lifetime {
-  Value stage;
-  int64_t bytes, begin, end, offset;
-};
-} // namespace
-
 /// Every swizzle pattern and vector access is aligned to this.
 static constexpr int64_t kAlignment = 1024;
 
-static int64_t bytesOf(tilegpu::SmemType type) {
-  int64_t bytes = type.getElementType().getIntOrFloatBitWidth() / 8;
-  for (int64_t extent : type.getShape())
-    bytes *= extent;
+static int64_t bytesOf(Type type) {
+  int64_t bytes = 0;
+  if (auto ring = dyn_cast<tilegpu::RingType>(type))
+    bytes = ring.getCount() * sharedLayoutOf(ring.getSlotType()).bytes();
+  else
+    bytes = sharedLayoutOf(cast<tilegpu::SmemType>(type)).bytes();
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-static SmallVector<Lifetime> findLifetimes(tile::KernelOp kernel) {
-  DenseMap<Operation *, int64_t> position, last;
+/// The operations that read or write the memory that `op` made.
+static SmallVector<Operation *> accessesOf(Operation *op) {
+  SmallVector<Operation *> accesses;
+  for (Operation *user : op->getUsers()) {
+    accesses.push_back(user);
+    if (isa<tilegpu::SlotOp>(user))
+      llvm::append_range(accesses, user->getUsers());
+  }
+  return accesses;
+}
+
+void GpuEmitter::findLifetimes() {
+  DenseMap<Operation *, int64_t> last;
   int64_t next = 0;
   kernel.getBody().walk<WalkOrder::PreOrder>(
-      [&](Operation *op) { position[op] = next++; });
+      [&](Operation *op) { positions[op] = next++; });
   kernel.getBody().walk([&](Operation *op) {
-    last[op] = std::max(last[op], position[op]);
+    last[op] = std::max(last[op], positions[op]);
     Operation *parent = op->getParentOp();
     last[parent] = std::max(last[parent], last[op]);
   });
-  SmallVector<Lifetime> lifetimes;
-  kernel.getBody().walk<WalkOrder::PreOrder>([&](tilegpu::StageOp stage) {
-    int64_t end = position[stage];
-    for (Operation *user : stage->getUsers()) {
-      end = std::max(end, position[user]);
-      for (Operation *at = user; at->getBlock() != stage->getBlock();
+  kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *maker) {
+    if (!isa<tilegpu::StageOp, tilegpu::AllocOp>(maker))
+      return;
+    int64_t end = positions[maker];
+    for (Operation *user : accessesOf(maker)) {
+      end = std::max(end, positions[user]);
+      for (Operation *at = user; at->getBlock() != maker->getBlock();
            at = at->getParentOp())
-        if (isa<scf::ForOp>(at->getParentOp()))
+        if (isa<LoopLikeOpInterface>(at->getParentOp()))
           end = std::max(end, last[at->getParentOp()]);
     }
+    Value memory = maker->getResult(0);
     lifetimes.push_back(
-        {stage.getResult(), bytesOf(stage.getType()), position[stage], end, 0});
+        {memory, bytesOf(memory.getType()), positions[maker], end, -1});
   });
-  return lifetimes;
 }
 
-void GpuEmitter::allocateStages() {
-  SmallVector<Lifetime> placed;
-  for (Lifetime lifetime : findLifetimes(kernel)) {
-    // The lowest place that no living tile touches.
-    bool moved = true;
-    while (moved) {
-      moved = false;
-      for (const Lifetime &other : placed) {
-        bool together =
-            lifetime.begin <= other.end && other.begin <= lifetime.end;
-        bool overlap = lifetime.offset < other.offset + other.bytes &&
-                       other.offset < lifetime.offset + lifetime.bytes;
-        if (together && overlap) {
-          lifetime.offset = other.offset + other.bytes;
-          moved = true;
-        }
+int64_t GpuEmitter::placeShared(int64_t bytes, int64_t begin, int64_t end) {
+  int64_t offset = 0;
+  bool moved = true;
+  while (moved) {
+    moved = false;
+    for (const Lifetime &other : lifetimes) {
+      bool together =
+          other.offset >= 0 && begin <= other.end && other.begin <= end;
+      bool overlap =
+          offset < other.offset + other.bytes && other.offset < offset + bytes;
+      if (together && overlap) {
+        offset = other.offset + other.bytes;
+        moved = true;
       }
     }
-    placed.push_back(lifetime);
-    stages[lifetime.stage] = lifetime.offset;
-    scratchOffset = std::max(scratchOffset, lifetime.offset + lifetime.bytes);
   }
+  sharedSize = std::max(sharedSize, offset + bytes);
+  return offset;
+}
+
+void GpuEmitter::allocateShared() {
+  findLifetimes();
+  for (Lifetime &lifetime : lifetimes) {
+    lifetime.offset = placeShared(lifetime.bytes, lifetime.begin, lifetime.end);
+    stages[lifetime.memory] = lifetime.offset;
+  }
+}
+
+int64_t GpuEmitter::reserveScratch(int64_t bytes) {
+  int64_t position = positions.at(current);
+  int64_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  return placeShared(rounded, position, position);
 }

@@ -18,6 +18,8 @@
 #include "compiler/Conversion/TileToTileGPU/LayoutAttrs.h"
 #include "compiler/Conversion/TileToTileGPU/LayoutChoice.h"
 #include "compiler/Conversion/TileToTileGPU/Passes.h"
+#include "compiler/Conversion/TileToTileGPU/ScanLayout.h"
+#include "compiler/Conversion/TileToTileGPU/WidenDots.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -54,11 +56,21 @@ private:
   void setTypes(ValueRange values);
 
   LogicalResult convertOp(Operation *op);
+  /// Types `result` with the layout that its operation gives it, and converts
+  /// it to the chosen one.
+  void produce(Value result, const DistributedLayout &natural);
   void convertReduce(Operation *op);
+  void convertScan(ScanOp op);
+  void convertConstant(arith::ConstantOp op);
+  void convertReshape(ReshapeOp op);
+  void convertJoin(JoinOp op);
+  void convertCat(CatOp op);
+  void convertWhile(scf::WhileOp loop);
   void convertTrans(TransOp op);
   void convertFor(scf::ForOp loop);
   void convertIf(scf::IfOp branch);
   void convertLoad(LoadOp op);
+  DistributedLayout storeLayout(Value pointer, Value value);
   void convertStore(StoreOp op);
   void convertAtomic(AtomicAddOp op);
   LogicalResult convertDot(DotOp op);
@@ -67,13 +79,16 @@ private:
   KernelOp kernel;
   int64_t warps;
   DenseMap<Value, DistributedLayout> layouts;
+  /// Loaded tiles in shared memory.
+  DenseMap<std::pair<Value, Type>, Value> staged;
   OpBuilder builder;
 };
 } // namespace
 
 /// Operations that exist only in the layouts that their uses ask for.
 static bool isMadeOnDemand(Operation *op) {
-  if (op->getNumResults() != 1 || !tileType(op->getResult(0)))
+  if (op->getNumResults() != 1 || !tileType(op->getResult(0)) ||
+      isa<CatOp, JoinOp>(op))
     return false;
   return isa<ExpandDimsOp, BroadcastOp>(op) || isCheap(op->getResult(0));
 }
@@ -163,21 +178,72 @@ void KernelConverter::convertReduce(Operation *op) {
     from = blocked(type.getShape(), 1, order, warps);
   }
   demandOperands(op, from);
-  builder.setInsertionPointAfter(op);
-  for (Value result : op->getResults()) {
-    if (!tileType(result))
-      continue;
-    DistributedLayout natural = slice(from, axis), chosen = layouts.at(result);
-    RankedTensorType wanted = withLayout(result.getType(), chosen);
-    result.setType(withLayout(result.getType(), natural));
-    if (result.getType() == wanted)
-      continue;
-    auto convert =
-        tilegpu::ConvertLayoutOp::create(builder, op->getLoc(), wanted, result);
-    result.replaceAllUsesExcept(convert, convert);
-    layouts.try_emplace(convert, chosen);
-  }
+  for (Value result : op->getResults())
+    if (tileType(result))
+      produce(result, slice(from, axis));
 }
+
+void KernelConverter::produce(Value result, const DistributedLayout &natural) {
+  DistributedLayout chosen = layouts.at(result);
+  RankedTensorType wanted = withLayout(result.getType(), chosen);
+  result.setType(withLayout(result.getType(), natural));
+  if (result.getType() == wanted)
+    return;
+  builder.setInsertionPointAfterValue(result);
+  auto convert = tilegpu::ConvertLayoutOp::create(builder, result.getLoc(),
+                                                  wanted, result);
+  result.replaceAllUsesExcept(convert, convert);
+  layouts.try_emplace(convert, chosen);
+}
+
+void KernelConverter::convertScan(ScanOp op) {
+  auto type = tileType(op.getOperand(0));
+  DistributedLayout layout = scanLayout(type.getShape(), op.getAxis(), warps);
+  demandOperands(op, layout);
+  for (Value result : op.getResults())
+    produce(result, layout);
+}
+
+//===----------------------------------------------------------------------===//
+// Tables and tiles of another shape
+//===----------------------------------------------------------------------===//
+
+/// One whose elements differ: others are made on demand.
+void KernelConverter::convertConstant(arith::ConstantOp op) {
+  auto type = withLayout(op.getType(), layouts.at(op.getResult()));
+  op.setValueAttr(cast<DenseElementsAttr>(op.getValue()).reshape(type));
+  op.getResult().setType(type);
+}
+
+void KernelConverter::convertReshape(ReshapeOp op) {
+  DistributedLayout from = layouts.at(op.getOperand());
+  demandOperands(op, from);
+  auto inPlace = reshape(from, tileType(op.getResult()).getShape());
+  produce(op.getResult(), inPlace ? *inPlace : layouts.at(op.getResult()));
+}
+
+void KernelConverter::convertJoin(JoinOp op) {
+  DistributedLayout from = layouts.at(op.getLhs());
+  demandOperands(op, from);
+  produce(op.getResult(), join(from));
+}
+
+void KernelConverter::convertCat(CatOp op) {
+  DistributedLayout chosen = layouts.at(op.getResult());
+  if (tileType(op.getLhs()).getShape() == tileType(op.getRhs()).getShape()) {
+    DistributedLayout from = layouts.at(op.getLhs());
+    demandOperands(op, from);
+    auto inPlace = cat(from, op.getAxis());
+    return produce(op.getResult(), inPlace ? *inPlace : chosen);
+  }
+  op.getLhsMutable().assign(demand(op.getLhs(), layouts.at(op.getLhs()), op));
+  op.getRhsMutable().assign(demand(op.getRhs(), layouts.at(op.getRhs()), op));
+  setTypes(op->getResults());
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow and memory
+//===----------------------------------------------------------------------===//
 
 void KernelConverter::convertTrans(TransOp op) {
   SmallVector<unsigned> inverse(op.getOrder().size());
@@ -202,6 +268,16 @@ void KernelConverter::convertIf(scf::IfOp branch) {
   setTypes(branch.getResults());
 }
 
+void KernelConverter::convertWhile(scf::WhileOp loop) {
+  setTypes(loop.getBeforeArguments());
+  setTypes(loop.getAfterArguments());
+  setTypes(loop.getResults());
+  for (auto [init, argument] :
+       llvm::zip(loop.getInitsMutable(), loop.getBeforeArguments()))
+    if (tileType(argument))
+      init.set(demand(init.get(), layouts.at(argument), loop));
+}
+
 void KernelConverter::convertLoad(LoadOp op) {
   auto type = withLayout(op.getType(), layouts.at(op.getResult()));
   DistributedLayout layout = layouts.at(op.getResult());
@@ -219,18 +295,22 @@ void KernelConverter::convertLoad(LoadOp op) {
   op.erase();
 }
 
-void KernelConverter::convertStore(StoreOp op) {
-  // Coalesced where memory says how; else where the value is.
-  auto type = tileType(op.getValue());
+/// Coalesced where memory says how.
+DistributedLayout KernelConverter::storeLayout(Value pointer, Value value) {
+  auto type = tileType(value);
   unsigned rank = type.getRank();
-  unsigned contiguous = memoryLaneDim(op.getPointer(), rank);
+  unsigned contiguous = memoryLaneDim(pointer, rank);
   SmallVector<unsigned> order = {contiguous};
   for (unsigned dim = rank; dim-- > 0;)
     if (dim != contiguous)
       order.push_back(dim);
   int64_t bits =
       std::max<int64_t>(8, type.getElementType().getIntOrFloatBitWidth());
-  DistributedLayout layout = blocked(type.getShape(), 128 / bits, order, warps);
+  return blocked(type.getShape(), 128 / bits, order, warps);
+}
+
+void KernelConverter::convertStore(StoreOp op) {
+  DistributedLayout layout = storeLayout(op.getPointer(), op.getValue());
   auto in = [&](Value value) {
     return value && tileType(value) ? demand(value, layout, op) : value;
   };
@@ -243,7 +323,8 @@ void KernelConverter::convertStore(StoreOp op) {
 }
 
 void KernelConverter::convertAtomic(AtomicAddOp op) {
-  DistributedLayout layout = layouts.at(op.getResult());
+  // As a store: no thread but one may hold an element.
+  DistributedLayout layout = storeLayout(op.getPointer(), op.getValue());
   auto in = [&](Value value) {
     return value && tileType(value) ? demand(value, layout, op) : value;
   };
@@ -252,9 +333,12 @@ void KernelConverter::convertAtomic(AtomicAddOp op) {
   builder.setInsertionPoint(op);
   auto atomic = tilegpu::AtomicAddOp::create(
       builder, op.getLoc(), value.getType(), pointer, value, mask);
-  layouts.insert_or_assign(atomic.getResult(), layout);
+  DistributedLayout chosen = layouts.at(op.getResult());
+  layouts.insert_or_assign(atomic.getResult(), chosen);
   op.getResult().replaceAllUsesWith(atomic.getResult());
   op.erase();
+  if (!atomic->use_empty())
+    produce(atomic.getResult(), layout);
 }
 
 //===----------------------------------------------------------------------===//
@@ -270,7 +354,6 @@ Value KernelConverter::stage(Value operand, Operation *user, bool isLeft,
   Value root = peeled.root;
   auto type = tileType(root);
   root = demand(root, layouts.at(root), user);
-  builder.setInsertionPoint(user);
   int64_t bits = type.getElementType().getIntOrFloatBitWidth();
   // Whole instructions: 16 x 256 bits of a, 256 bits x 8 of b.
   int64_t depth = 256 / bits, outer = isLeft ? 16 : 8;
@@ -287,14 +370,24 @@ Value KernelConverter::stage(Value operand, Operation *user, bool isLeft,
                                          : 0;
   auto memory = tilegpu::SmemType::get(kernel.getContext(), {rows, columns},
                                        type.getElementType(), swizzle);
-  return tilegpu::StageOp::create(builder, user->getLoc(), memory, root);
+  // What was loaded is staged where it was loaded, once for all products.
+  bool loaded = isa_and_nonnull<tilegpu::LoadOp>(root.getDefiningOp());
+  Value &known = staged[{root, memory}];
+  if (loaded && known)
+    return known;
+  if (loaded)
+    builder.setInsertionPointAfterValue(root);
+  else
+    builder.setInsertionPoint(user);
+  known = tilegpu::StageOp::create(builder, user->getLoc(), memory, root);
+  return known;
 }
 
 LogicalResult KernelConverter::convertDot(DotOp op) {
   DistributedLayout layout = layouts.at(op.getResult());
   auto type = cast<RankedTensorType>(op.getType());
   WarpGrid grid = warpGrid(type.getDimSize(0), type.getDimSize(1), warps);
-  bool instructions = usesMatrixInstructions(op) && grid.m * grid.n == warps;
+  bool instructions = usesMatrixInstructions(op);
   // P of P * V: the accumulator's registers are the left operand's already.
   Value a;
   bool transA = false, transB = false;
@@ -302,10 +395,14 @@ LogicalResult KernelConverter::convertDot(DotOp op) {
   if (instructions && bits == 16 && !op.getA().getDefiningOp<TransOp>() &&
       !isCheap(op.getA())) {
     auto aType = tileType(op.getA());
-    DistributedLayout operand = mmaOperandA(
-        aType.getDimSize(0), aType.getDimSize(1), bits, grid.m, grid.n);
+    DistributedLayout operand =
+        replicateWarps(mmaOperandA(aType.getDimSize(0), aType.getDimSize(1),
+                                   bits, grid.m, grid.n),
+                       warps / (grid.m * grid.n));
     auto plan = planConversion(layouts.at(op.getA()), operand, bits / 8);
-    if (plan.kind != LayoutConversion::Kind::SharedMemory &&
+    // Registers past the depth would hold anything: staged tiles hold zeros.
+    if (!operand.isPaddedAlong(1) &&
+        plan.kind != LayoutConversion::Kind::SharedMemory &&
         plan.kind != LayoutConversion::Kind::Lanes)
       a = demand(op.getA(), operand, op);
   }
@@ -318,7 +415,8 @@ LogicalResult KernelConverter::convertDot(DotOp op) {
       builder, op.getLoc(), c.getType(), a, b, c,
       builder.getI32IntegerAttr(grid.m), builder.getI32IntegerAttr(grid.n),
       transA ? builder.getUnitAttr() : UnitAttr(),
-      transB ? builder.getUnitAttr() : UnitAttr(), op.getInputPrecisionAttr());
+      transB ? builder.getUnitAttr() : UnitAttr(),
+      InputPrecisionAttr::get(kernel.getContext(), precisionOf(op)));
   layouts.insert_or_assign(mma.getResult(), layout);
   op.getResult().replaceAllUsesWith(mma.getResult());
   op.erase();
@@ -353,12 +451,32 @@ LogicalResult KernelConverter::convertOp(Operation *op) {
     convertFor(loop);
   } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
     convertIf(branch);
-  } else if (isa<scf::YieldOp>(op)) {
+  } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    convertWhile(loop);
+  } else if (auto condition = dyn_cast<scf::ConditionOp>(op)) {
     for (auto [operand, result] :
-         llvm::zip(op->getOpOperands(), op->getParentOp()->getResults()))
+         llvm::zip(condition.getArgsMutable(), op->getParentOp()->getResults()))
       if (tileType(operand.get()))
         operand.set(demand(operand.get(), layouts.at(result), op));
-  } else if (isElementwise(op) || isa<ScanOp>(op)) {
+  } else if (isa<scf::YieldOp>(op)) {
+    auto loop = dyn_cast<scf::WhileOp>(op->getParentOp());
+    ValueRange targets = loop ? ValueRange(loop.getBeforeArguments())
+                              : ValueRange(op->getParentOp()->getResults());
+    for (auto [operand, target] : llvm::zip(op->getOpOperands(), targets))
+      if (tileType(operand.get()))
+        operand.set(demand(operand.get(), layouts.at(target), op));
+  } else if (auto scan = dyn_cast<ScanOp>(op)) {
+    convertScan(scan);
+  } else if (auto reshape = dyn_cast<ReshapeOp>(op)) {
+    convertReshape(reshape);
+  } else if (auto join = dyn_cast<JoinOp>(op)) {
+    convertJoin(join);
+  } else if (auto cat = dyn_cast<CatOp>(op)) {
+    convertCat(cat);
+  } else if (auto constant = dyn_cast<arith::ConstantOp>(op);
+             constant && tileType(constant.getResult())) {
+    convertConstant(constant);
+  } else if (isElementwise(op)) {
     if (op->getNumResults() == 0 || !tileType(op->getResult(0)))
       return success();
     demandOperands(op, layouts.at(op->getResult(0)));
@@ -413,11 +531,21 @@ struct ConvertTileToTileGPU
       kernel.emitError("expected 1 to 8 warps, but got ") << int64_t(numWarps);
       return signalPassFailure();
     }
+    // Written with layouts already: there is nothing to choose.
+    if (auto own = kernel->getAttrOfType<StringAttr>(
+            tilegpu::TileGPUDialect::kTargetAttr)) {
+      if (own.getValue() != target)
+        kernel.emitError("expected target '")
+            << own.getValue() << "', for which the kernel's layouts are, but "
+            << "got '" << target << "'";
+      return own.getValue() == target ? void() : signalPassFailure();
+    }
     Builder builder(&getContext());
     kernel->setAttr(tilegpu::TileGPUDialect::kTargetAttr,
                     builder.getStringAttr(target));
     kernel->setAttr(tilegpu::TileGPUDialect::kNumWarpsAttr,
                     builder.getI32IntegerAttr(numWarps));
+    widenFp8Dots(kernel);
     if (failed(KernelConverter(kernel, numWarps).convert()))
       return signalPassFailure();
   }

@@ -31,18 +31,24 @@ WarpGrid flashtile::gpu::warpGrid(int64_t rows, int64_t columns,
     if (warps % m == 0 && m * kRows <= std::max(rows, kRows))
       grid.m = m;
   grid.n = warps / grid.m;
-  // Warps that neither dimension can feed compute the same block.
-  while (grid.n > 1 && grid.n * kColumns > std::max(columns, kColumns))
+  // Warps that neither dimension can feed compute what others do.
+  while (grid.n > 1 && (warps / grid.m % grid.n != 0 ||
+                        grid.n * kColumns > std::max(columns, kColumns)))
     --grid.n;
   return grid;
 }
 
+InputPrecision flashtile::gpu::precisionOf(DotOp dot) {
+  bool f32 = getElementType(dot.getA().getType()).isF32();
+  return dot.getInputPrecision().value_or(f32 ? InputPrecision::TF32x3
+                                              : InputPrecision::IEEE);
+}
+
 bool flashtile::gpu::usesMatrixInstructions(DotOp dot) {
-  // f32 is multiplied in f32 whatever precision is asked for: tf32 only
-  // permits less. fp8 is refused by the emitter so far.
   Type element = getElementType(dot.getA().getType());
-  return element.isF16() || element.isBF16() ||
-         element.getIntOrFloatBitWidth() == 8;
+  if (element.isF32())
+    return precisionOf(dot) != InputPrecision::IEEE;
+  return !element.isF64();
 }
 
 namespace {
@@ -95,8 +101,10 @@ LayoutChoice::LayoutChoice(KernelOp kernel, int64_t warps)
           add(argument);
   });
   kernel.getBody().walk([&](Operation *op) {
-    if (isElementwise(op) && op->getNumResults() == 1 &&
+    if (isElementwise(op) && op->getNumResults() &&
         tileType(op->getResult(0))) {
+      for (Value result : op->getResults().drop_front())
+        unite(op->getResult(0), result);
       // What is recomputed where it is needed ties nothing together.
       for (Value operand : op->getOperands())
         if (tileType(operand) && !isCheap(operand) &&
@@ -129,6 +137,11 @@ void LayoutChoice::uniteCarried(Operation *op) {
       return;
     uniteTiles(branch.thenYield().getResults(), branch.getResults());
     uniteTiles(branch.elseYield().getResults(), branch.getResults());
+  } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    uniteTiles(loop.getInits(), loop.getBeforeArguments());
+    uniteTiles(loop.getYieldOp().getResults(), loop.getBeforeArguments());
+    uniteTiles(loop.getConditionOp().getArgs(), loop.getAfterArguments());
+    uniteTiles(loop.getResults(), loop.getAfterArguments());
   }
 }
 
@@ -138,8 +151,10 @@ void LayoutChoice::assignDots() {
     int64_t rows = cast<RankedTensorType>(type).getDimSize(0);
     int64_t columns = cast<RankedTensorType>(type).getDimSize(1);
     WarpGrid grid = warpGrid(rows, columns, warps);
-    if (usesMatrixInstructions(dot) && grid.m * grid.n == warps)
-      assign(dot.getResult(), mmaAccumulator(rows, columns, grid.m, grid.n));
+    if (usesMatrixInstructions(dot))
+      assign(dot.getResult(),
+             replicateWarps(mmaAccumulator(rows, columns, grid.m, grid.n),
+                            warps / (grid.m * grid.n)));
   });
 }
 
@@ -164,7 +179,7 @@ bool LayoutChoice::flow(Operation *op) {
   }
   // An elementwise operation with a broadcast operand: the operand has the
   // slice of the operation's layout.
-  if (!isElementwise(op) || op->getNumResults() != 1 ||
+  if (!isElementwise(op) || op->getNumResults() == 0 ||
       !tileType(op->getResult(0)))
     return false;
   bool changed = false;

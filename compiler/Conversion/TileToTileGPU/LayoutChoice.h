@@ -31,6 +31,9 @@ struct WarpGrid {
 /// and its own rows of a.
 WarpGrid warpGrid(int64_t rows, int64_t columns, int64_t warps);
 
+/// How f32 operands are multiplied: without a wish by three products of tf32.
+tile::InputPrecision precisionOf(tile::DotOp dot);
+
 /// Whether matrix instructions compute this dot. Others are done by
 /// multiply-adds of the threads.
 bool usesMatrixInstructions(tile::DotOp dot);

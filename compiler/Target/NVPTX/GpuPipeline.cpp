@@ -11,6 +11,7 @@
 
 #include "compiler/Conversion/TileGPUToLLVM/Passes.h"
 #include "compiler/Conversion/TileToTileGPU/Passes.h"
+#include "dialects/TileGPU/Transforms/Passes.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -33,6 +34,10 @@ void buildGpuPipeline(OpPassManager &pm, const GpuPipelineOptions &options) {
   // What loops do not change, staged tiles included, is made before them.
   pm.addNestedPass<tile::KernelOp>(createCSEPass());
   pm.addNestedPass<tile::KernelOp>(createLoopInvariantCodeMotionPass());
+  // Dot operands go to shared memory in the background.
+  tilegpu::StageLoadsPassOptions staging;
+  staging.numStages = options.numStages;
+  pm.addNestedPass<tile::KernelOp>(tilegpu::createStageLoadsPass(staging));
   // No tiles: the code of one thread.
   pm.addPass(createConvertTileGPUToLLVMPass());
   // Address arithmetic that the emitter repeats is shared.

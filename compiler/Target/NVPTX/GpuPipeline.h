@@ -23,6 +23,10 @@ struct GpuPipelineOptions
   Option<int64_t> numWarps{*this, "num-warps",
                            llvm::cl::desc("warps of a program, 1 to 8"),
                            llvm::cl::init(4)};
+  Option<int64_t> numStages{
+      *this, "num-stages",
+      llvm::cl::desc("iterations whose operands are in shared memory, 1 to 8"),
+      llvm::cl::init(2)};
 };
 
 /// Lowers canonical tile kernels (`--tile-optimize`) to functions of the LLVM

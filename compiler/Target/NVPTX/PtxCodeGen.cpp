@@ -16,6 +16,7 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -58,6 +59,19 @@ createMachine(StringRef processor) {
       CodeGenOptLevel::Aggressive));
 }
 
+/// Inline PTX may synchronise threads, so that it must stay in the control flow
+/// where it stands; MLIR's operation cannot say so.
+static void makeInlinePtxConvergent(Module &module) {
+  for (Function &function : module)
+    for (BasicBlock &block : function)
+      for (Instruction &instruction : block)
+        if (auto *call = dyn_cast<CallInst>(&instruction))
+          if (call->isInlineAsm()) {
+            call->setConvergent();
+            call->setDoesNotThrow();
+          }
+}
+
 static void simplify(Module &module, TargetMachine &machine) {
   FunctionPassManager pipeline;
   pipeline.addPass(SimplifyCFGPass());
@@ -80,9 +94,12 @@ Expected<std::string> emitPtx(mlir::ModuleOp module, StringRef target,
   llvmModule->setTargetTriple((*machine)->getTargetTriple());
   llvmModule->setDataLayout((*machine)->createDataLayout());
   for (Function &function : *llvmModule)
-    if (function.isDeclaration() && !function.isIntrinsic())
+    // The driver provides vprintf.
+    if (function.isDeclaration() && !function.isIntrinsic() &&
+        function.getName() != "vprintf")
       return createStringError("undefined symbol '" + function.getName() +
                                "' in the code for " + target);
+  makeInlinePtxConvergent(*llvmModule);
   simplify(*llvmModule, **machine);
   std::string text;
   raw_string_ostream stream(text);

@@ -54,10 +54,11 @@ LogicalResult DotOp::verify() {
     return emitOpError("expected an accumulator of ")
            << accumulator << " for operands of " << ea << ", but got "
            << c.getElementType();
-  if (getInputPrecision() != InputPrecision::IEEE && !ea.isF32())
+  auto precision = getInputPrecision().value_or(InputPrecision::IEEE);
+  if (precision != InputPrecision::IEEE && !ea.isF32())
     return emitOpError("expected precision ieee for operands of ")
            << ea << ", but got "
-           << stringifyInputPrecision(getInputPrecision());
+           << stringifyInputPrecision(precision);
   return success();
 }
 

@@ -21,10 +21,10 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["c", "result"]>]> {
     (f64 for f64) and i32 for i8; the order of additions is open. A sum over no
     NaN and no infinity is exact to the accumulator's rounding.
 
-    `input_precision` concerns f32 operands: `ieee` multiplies in f32;
-    `tf32x3` reaches the same accuracy with three tf32 products; `tf32` rounds
-    the operands to 10 bits of mantissa first. The cpu target multiplies in
-    f32 for all three.
+    `precision` concerns f32 operands: `ieee` multiplies in f32; `tf32x3` reaches
+    the same accuracy with three tf32 products; `tf32` rounds the operands to 10
+    bits of mantissa first. Without it the target takes the faster of the first
+    two. The cpu target multiplies in f32 for all.
 
     Example:
 
@@ -42,15 +42,14 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["c", "result"]>]> {
     Arg<Tile_NumberTile, "M x K">:$a,
     Arg<Tile_NumberTile, "K x N">:$b,
     Arg<Tile_NumberTile, "M x N, accumulator">:$c,
-    DefaultValuedAttr<Tile_InputPrecisionAttr,
-        "::flashtile::tile::InputPrecision::IEEE">:$input_precision);
+    OptionalAttr<Tile_InputPrecisionAttr>:$input_precision);
   let results = (outs Res<Tile_NumberTile, "M x N">:$result);
   let assemblyFormat = [{
     $a `,` $b `,` $c (`precision` custom<PrecisionKeyword>($input_precision)^)? attr-dict
     `:` type($a) `,` type($b) `,` type($c)
   }];
   let builders = [OpBuilder<(ins "::mlir::Value":$a, "::mlir::Value":$b, "::mlir::Value":$c), [{
-    build($_builder, $_state, c.getType(), a, b, c, InputPrecision::IEEE);
+    build($_builder, $_state, c.getType(), a, b, c, InputPrecisionAttr());
   }]>];
   let hasVerifier = 1;
 }

@@ -28,6 +28,7 @@
 #include "dialects/Tile/Transforms/ScalarFacts.h"
 
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 
 namespace flashtile::tile {
 #define GEN_PASS_DEF_SPLITLOOPSPASS
@@ -57,7 +58,24 @@ struct MaskSite {
 // Collecting masks
 //===----------------------------------------------------------------------===//
 
+/// The mask of which `op` asks along an axis whether it is true everywhere
+/// (`tile.min`) or false anywhere (`tile.max` of its negation).
+static Value getQuestionedMask(Operation *op) {
+  if (!isa<MaxOp, MinOp>(op) ||
+      !getElementType(op->getOperand(0).getType()).isInteger(1))
+    return {};
+  Value operand = op->getOperand(0);
+  if (isa<MinOp>(op))
+    return operand;
+  auto negation = operand.getDefiningOp<arith::XOrIOp>();
+  return negation && matchPattern(negation.getRhs(), m_One())
+             ? negation.getLhs()
+             : Value();
+}
+
 static Value getMask(Operation *op) {
+  if (Value mask = getQuestionedMask(op))
+    return mask;
   if (auto select = dyn_cast<arith::SelectOp>(op))
     return select.getCondition();
   if (auto load = dyn_cast<LoadOp>(op))
@@ -302,7 +320,8 @@ private:
         collectBounds(&op, window);
       Value mask = getMask(&op);
       // Conditions on data, such as the guard of a maximum, are no masks.
-      if (!mask || (isa<arith::SelectOp>(op) && !comparesIntegers(mask, 0)))
+      if (!mask || (isa<arith::SelectOp, MaxOp, MinOp>(op) &&
+                    !comparesIntegers(mask, 0)))
         continue;
       MaskSite site{&op, -1, readMask(mask, loop)};
       dropTrueAtoms(site.condition);
@@ -541,7 +560,15 @@ private:
     OpBuilder builder(op);
     if (dim >= 0)
       return setInBounds(op, getWindow(op).getType().getRank(), dim);
-    if (auto select = dyn_cast<arith::SelectOp>(op)) {
+    if (isa<MaxOp, MinOp>(op)) {
+      Type type = op->getResult(0).getType();
+      TypedAttr answer = builder.getBoolAttr(isa<MinOp>(op));
+      if (auto tile = dyn_cast<RankedTensorType>(type))
+        answer = DenseElementsAttr::get(tile, isa<MinOp>(op));
+      op->replaceAllUsesWith(
+          arith::ConstantOp::create(builder, op->getLoc(), answer));
+      op->erase();
+    } else if (auto select = dyn_cast<arith::SelectOp>(op)) {
       select.replaceAllUsesWith(select.getTrueValue());
       select.erase();
     } else if (auto load = dyn_cast<LoadOp>(op)) {
@@ -562,6 +589,13 @@ private:
   SmallVector<MaskAtom> dead;
 };
 
+/// Code under a condition in another loop is taken to run rarely: copies of it
+/// cost more than masks.
+bool isRare(scf::ForOp loop) {
+  auto branch = loop->getParentOfType<scf::IfOp>();
+  return branch && branch->getParentOfType<scf::ForOp>();
+}
+
 struct SplitLoops : flashtile::tile::impl::SplitLoopsPassBase<SplitLoops> {
   using SplitLoopsPassBase::SplitLoopsPassBase;
 
@@ -570,7 +604,7 @@ protected:
     // Inside out: parts of an inner loop are copied with an outer one.
     SmallVector<scf::ForOp> loops;
     getOperation().walk([&](scf::ForOp loop) {
-      if (!loop->hasAttr(kPartName))
+      if (!loop->hasAttr(kPartName) && !isRare(loop))
         loops.push_back(loop);
     });
     for (scf::ForOp loop : loops) {

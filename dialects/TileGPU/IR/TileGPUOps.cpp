@@ -159,8 +159,8 @@ LogicalResult SlotOp::inferReturnTypes(MLIRContext *,
                                        ValueRange operands, DictionaryAttr,
                                        OpaqueProperties, RegionRange,
                                        SmallVectorImpl<Type> &types) {
-  auto ring = operands.empty() ? RingType()
-                               : dyn_cast<RingType>(operands[0].getType());
+  auto ring =
+      operands.empty() ? RingType() : dyn_cast<RingType>(operands[0].getType());
   if (!ring)
     return emitOptionalError(location, "expected a ring of buffers");
   types.push_back(ring.getSlotType());
@@ -191,22 +191,30 @@ LogicalResult CopyAsyncOp::verify() {
 // Matrix products
 //===----------------------------------------------------------------------===//
 
-LogicalResult StageOp::verify() {
-  auto tile = cast<RankedTensorType>(getOperand().getType());
-  SmemType memory = getType();
+/// Whether `memory` has room for `tile`.
+static LogicalResult verifyRoom(Operation *op, Type tileType, SmemType memory) {
+  auto tile = cast<RankedTensorType>(tileType);
   if (!getLayout(tile))
-    return emitOpError("expected a tile with a layout, but got ") << tile;
+    return op->emitOpError("expected a tile with a layout, but got ") << tile;
   if (tile.getRank() != 2 || memory.getShape().size() != 2)
-    return emitOpError("expected a tile of rank 2, but got ") << tile;
+    return op->emitOpError("expected a tile of rank 2, but got ") << tile;
   if (tile.getElementType() != memory.getElementType())
-    return emitOpError("expected elements of type ")
+    return op->emitOpError("expected elements of type ")
            << tile.getElementType() << ", but got " << memory.getElementType();
   for (unsigned dim = 0; dim < 2; ++dim)
     if (memory.getShape()[dim] < tile.getDimSize(dim))
-      return emitOpError("expected at least ")
+      return op->emitOpError("expected at least ")
              << tile.getDimSize(dim) << " elements in dimension " << dim
              << ", but got " << memory.getShape()[dim];
   return success();
+}
+
+LogicalResult LoadSharedOp::verify() {
+  return verifyRoom(*this, getType(), getSlot().getType());
+}
+
+LogicalResult StageOp::verify() {
+  return verifyRoom(*this, getOperand().getType(), getType());
 }
 
 /// A buffer of a ring changes; what `stage` made does not.

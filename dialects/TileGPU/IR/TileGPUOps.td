@@ -260,6 +260,32 @@ def TileGPU_CopyAsyncOp : TileGPU_Op<"copy_async"> {
   let hasVerifier = 1;
 }
 
+def TileGPU_LoadSharedOp : TileGPU_Op<"load_shared"> {
+  let summary = "reads a buffer into registers";
+  let description = [{
+    The tile in the first rows and columns of a buffer. What is beyond the
+    result's extents is not read.
+
+    Example:
+
+    ```mlir
+    #rows = #tilegpu.layout<[8, 16], reg = [4:(0, 1)], lane = [4:(0, 4), 8:(1, 0)], warp = []>
+    tile.kernel @k(%i: i32) grid(i) -> (1)
+        attributes {tilegpu.target = "sm_80", tilegpu.num_warps = 1 : i32} {
+      %ring = tilegpu.alloc : !tilegpu.ring<2 x 16x16xf16, swizzle = 32>
+      %slot = tilegpu.slot %ring[%i] : !tilegpu.ring<2 x 16x16xf16, swizzle = 32>
+      %tile = tilegpu.load_shared %slot
+          : !tilegpu.smem<16x16xf16, swizzle = 32> -> tensor<8x16xf16, #rows>
+      tile.return
+    }
+    ```
+  }];
+  let arguments = (ins Arg<TileGPU_SmemType, "the buffer", [MemRead]>:$slot);
+  let results = (outs Res<Tile_NumberTile, "what it holds">:$result);
+  let assemblyFormat = "$slot attr-dict `:` type($slot) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 /// What orders memory accesses has effects on all memory.
 class TileGPU_SyncOp<string mnemonic, list<Trait> traits = []>
     : TileGPU_Op<mnemonic,

@@ -1,0 +1,159 @@
+//===- EmitAtomic.cpp - Atomic additions ----------------------------------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One holder of an element adds, relaxed and for the whole device; where the
+// result is used, the other holders get it by shuffles and through shared
+// memory.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/TileGPUToLLVM/GpuEmitter.h"
+
+#include "compiler/Conversion/TileToTileGPU/LayoutAttrs.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace flashtile;
+using namespace flashtile::gpu;
+using namespace flashtile::tile;
+
+namespace {
+/// The instruction's type, and the class of its asm operands.
+struct AtomicType {
+  StringRef name, constraint;
+};
+} // namespace
+
+static AtomicType atomicType(Type element) {
+  if (element.isF64())
+    return {"f64", "d"};
+  if (element.isF32())
+    return {"f32", "f"};
+  if (element.isF16())
+    return {"noftz.f16", "h"};
+  if (element.isBF16())
+    return {"noftz.bf16", "h"};
+  return element.isInteger(64) ? AtomicType{"u64", "l"}
+                               : AtomicType{"u32", "r"};
+}
+
+Value GpuEmitter::atomicAdd(Value address, Value mask, Value value) {
+  Type element = value.getType();
+  bool isFamily80 = kernel->getAttrOfType<StringAttr>(
+                        tilegpu::TileGPUDialect::kTargetAttr) == "sm_80";
+  if (element.isBF16() && isFamily80) {
+    // No such instruction: LLVM makes it a loop of compare-and-swap.
+    Value zero = arith::ConstantOp::create(b, b.getZeroAttr(element));
+    auto branch = scf::IfOp::create(b, TypeRange{element}, mask,
+                                    /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    auto pointer = LLVM::LLVMPointerType::get(
+        b.getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::Global));
+    Value old = LLVM::AtomicRMWOp::create(
+        b, LLVM::AtomicBinOp::fadd,
+        LLVM::IntToPtrOp::create(b, pointer, address), value,
+        LLVM::AtomicOrdering::monotonic, "device");
+    scf::YieldOp::create(b, old);
+    b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(b, zero);
+    return branch.getResult(0);
+  }
+  AtomicType type = atomicType(element);
+  bool half = element.getIntOrFloatBitWidth() == 16;
+  Type carrier = half ? Type(b.getI16Type()) : element;
+  if (half)
+    value = arith::BitcastOp::create(b, carrier, value);
+  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(carrier));
+  std::string text =
+      ("{ .reg .pred p; setp.ne.b32 p, $2, 0; @p atom.relaxed.gpu.global.add." +
+       type.name + " $0, [$1], $3; }")
+          .str();
+  std::string constraints =
+      ("=" + type.constraint + ",l,r," + type.constraint + ",0,~{memory}")
+          .str();
+  Value old =
+      LLVM::InlineAsmOp::create(
+          b, carrier,
+          ValueRange{address, arith::ExtUIOp::create(b, b.getI32Type(), mask),
+                     value, zero},
+          text, constraints, /*has_side_effects=*/true,
+          /*is_align_stack=*/false, LLVM::TailCallKind::None,
+          /*asm_dialect=*/nullptr, /*operand_attrs=*/nullptr)
+          .getResult(0);
+  return half ? Value(arith::BitcastOp::create(b, element, old)) : old;
+}
+
+Registers GpuEmitter::fromFirstHolders(Registers values,
+                                       ArrayRef<DigitPosition> laneCopies,
+                                       ArrayRef<DigitPosition> warpCopies) {
+  auto first = [&](HardwareIndex index, ArrayRef<DigitPosition> digits) {
+    Value at = index == HardwareIndex::Lane ? lane : warp;
+    for (const DigitPosition &digit : digits) {
+      Value own = digitOf(index, digit.stride, digit.extent);
+      at = arith::SubIOp::create(
+          b, at, arith::MulIOp::create(b, own, i32(digit.stride)));
+    }
+    return at;
+  };
+  if (!laneCopies.empty()) {
+    Value source = first(HardwareIndex::Lane, laneCopies);
+    for (Value &value : values)
+      value = shuffleIndex(value, source);
+  }
+  if (!warpCopies.empty())
+    values =
+        exchangeWarps(values, first(HardwareIndex::Warp, warpCopies)).front();
+  return values;
+}
+
+LogicalResult GpuEmitter::emitAtomic(tilegpu::AtomicAddOp op) {
+  orderStores();
+  auto type = cast<RankedTensorType>(op.getType());
+  DistributedLayout layout = layoutOf(type);
+  Value owner = isFirstHolder(layout);
+  Registers results;
+  for (int64_t index = 0; index < layout.registersPerThread(); ++index) {
+    Value mask = owner, address;
+    auto conjoin = [&](Value condition) {
+      if (condition)
+        mask = arith::AndIOp::create(b, mask, condition);
+    };
+    if (isa<BlockPtrType>(op.getPointer().getType())) {
+      const GpuWindow window = windows.at(op.getPointer());
+      conjoin(windowMask(window, layout, index, std::nullopt, type.getShape()));
+      address = windowAddress(window, layout, index, type.getElementType());
+    } else {
+      conjoin(isInTile(layout, index));
+      if (op.getMask())
+        conjoin(tiles.at(op.getMask())[index]);
+      address = tiles.at(op.getPointer())[index];
+    }
+    results.push_back(atomicAdd(address, mask, tiles.at(op.getValue())[index]));
+  }
+  if (!op->use_empty())
+    results = fromFirstHolders(results, layout.replication(HardwareIndex::Lane),
+                               layout.replication(HardwareIndex::Warp));
+  tiles[op.getResult()] = results;
+  return success();
+}
+
+void GpuEmitter::emitScalarAtomic(AtomicAddOp op) {
+  orderStores();
+  Value mask = arith::CmpIOp::create(
+      b, arith::CmpIPredicate::eq, arith::OrIOp::create(b, lane, warp), i32(0));
+  if (op.getMask())
+    mask = arith::AndIOp::create(b, mask, scalar(op.getMask()));
+  Registers results = {
+      atomicAdd(scalar(op.getPointer()), mask, scalar(op.getValue()))};
+  if (!op->use_empty()) {
+    DigitPosition lanes{1, lanesPerWarp}, warps{1, warpCount()};
+    results = fromFirstHolders(results, lanes, warps);
+  }
+  scalars.map(op.getResult(), results.front());
+}

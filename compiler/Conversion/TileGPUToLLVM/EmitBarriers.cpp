@@ -1,0 +1,160 @@
+//===- EmitBarriers.cpp - Barriers and fences -----------------------------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// mbarriers lie behind everything else in shared memory; where that is, is
+// known when the body has been emitted. Arrivals are predicated instructions,
+// not branches: control flow around products makes ptxas serialise them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/TileGPUToLLVM/GpuEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace flashtile;
+using namespace flashtile::gpu;
+
+static constexpr int64_t bytesOfBarrier = 8;
+
+Value GpuEmitter::inlinePtx(Type type, const Twine &text,
+                            const Twine &constraints, ValueRange operands) {
+  auto code = LLVM::InlineAsmOp::create(
+      b, type ? TypeRange(type) : TypeRange(), operands, text.str(),
+      constraints.str(), /*has_side_effects=*/true, /*is_align_stack=*/false,
+      LLVM::TailCallKind::None, /*asm_dialect=*/nullptr,
+      /*operand_attrs=*/nullptr);
+  return type ? code.getResult(0) : Value();
+}
+
+void GpuEmitter::barrier() {
+  switch (role) {
+  case Role::All:
+    NVVM::BarrierOp::create(b);
+    return;
+  case Role::Consumer: // the producer does not take part
+    NVVM::BarrierOp::create(b, /*res=*/Type(), i32(kConsumerBarrier),
+                            i32(lanesPerWarp * warpCount()),
+                            /*reductionOp=*/nullptr,
+                            /*reductionPredicate=*/Value());
+    return;
+  case Role::Producer: // a single thread
+    return;
+  }
+}
+
+Value GpuEmitter::firstLane() {
+  return oncePerThread("first lane", [&]() -> Value {
+    return arith::ExtUIOp::create(
+        b, b.getI32Type(),
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lane, i32(0)));
+  });
+}
+
+void GpuEmitter::makeMbarriers() {
+  SmallVector<tilegpu::MbarriersOp> makers;
+  for (Operation &op : kernel.getBody().front())
+    if (auto maker = dyn_cast<tilegpu::MbarriersOp>(op))
+      makers.push_back(maker);
+  if (makers.empty())
+    return;
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(prologueEnd);
+    mbarrierOffset = i32(0).getDefiningOp(); // set by placeMbarriers
+    mbarrierBase =
+        arith::AddIOp::create(b, sharedBase, mbarrierOffset->getResult(0));
+  }
+  Value thread = arith::OrIOp::create(b, warp, lane);
+  Value first =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, thread, i32(0));
+  auto guard = scf::IfOp::create(b, first, /*withElseRegion=*/false);
+  {
+    OpBuilder::InsertionGuard restore(b);
+    b.setInsertionPoint(guard.thenYield());
+    for (tilegpu::MbarriersOp maker : makers) {
+      mbarriers[maker.getBarriers()] = mbarrierBytes;
+      for (int64_t index = 0; index < maker.getBarriers().getType().getCount();
+           ++index) {
+        Value address =
+            arith::AddIOp::create(b, mbarrierBase, i32(mbarrierBytes));
+        inlinePtx(Type(),
+                  "mbarrier.init.shared::cta.b64 [$0], " +
+                      Twine(maker.getArrivals()) + ";",
+                  "r,~{memory}", address);
+        mbarrierBytes += bytesOfBarrier;
+      }
+    }
+    // Visible to other proxies before anyone uses them.
+    inlinePtx(Type(), "fence.mbarrier_init.release.cluster;", "~{memory}", {});
+    inlinePtx(Type(), "fence.proxy.async;", "~{memory}", {});
+  }
+  NVVM::BarrierOp::create(b);
+}
+
+void GpuEmitter::placeMbarriers() {
+  if (mbarrierOffset)
+    mbarrierOffset->setAttr("value",
+                            b.getI32IntegerAttr(sharedSize));
+}
+
+Value GpuEmitter::mbarrierAddress(Value barriers, Value index) {
+  Value offset = arith::MulIOp::create(b, scalar(index), i32(bytesOfBarrier));
+  Value start =
+      arith::AddIOp::create(b, mbarrierBase, i32(mbarriers.lookup(barriers)));
+  return arith::AddIOp::create(b, start, offset);
+}
+
+void GpuEmitter::emitMbarrierExpect(tilegpu::MbarrierExpectOp op) {
+  Value address = mbarrierAddress(op.getBarriers(), op.getIndex());
+  bySingleThread([&] {
+    inlinePtx(Type(),
+              "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], " +
+                  Twine(op.getBytes()) + ";",
+              "r,~{memory}", address);
+  });
+}
+
+void GpuEmitter::emitMbarrierArrive(tilegpu::MbarrierArriveOp op) {
+  Value address = mbarrierAddress(op.getBarriers(), op.getIndex());
+  if (role == Role::Producer) {
+    inlinePtx(Type(), "mbarrier.arrive.shared::cta.b64 _, [$0];", "r,~{memory}",
+              address);
+    return;
+  }
+  inlinePtx(Type(),
+            "{\n.reg .pred p;\nsetp.ne.b32 p, $1, 0;\n"
+            "@p mbarrier.arrive.shared::cta.b64 _, [$0];\n}",
+            "r,r,~{memory}", {address, firstLane()});
+}
+
+void GpuEmitter::emitMbarrierWait(tilegpu::MbarrierWaitOp op) {
+  Value address = mbarrierAddress(op.getBarriers(), op.getIndex());
+  inlinePtx(Type(),
+            "{\n.reg .pred p;\nW_${:uid}:\n"
+            "mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1;\n"
+            "@!p bra W_${:uid};\n}",
+            "r,r,~{memory}", {address, scalar(op.getPhase())});
+}
+
+void GpuEmitter::emitNamedBarrier(tilegpu::NamedBarrierOp op) {
+  Value threads = i32(op.getThreads());
+  if (op.getArrive())
+    inlinePtx(Type(), "bar.arrive $0, $1;", "r,n,~{memory}",
+              {scalar(op.getId()), threads});
+  else
+    NVVM::BarrierOp::create(b, /*res=*/Type(), scalar(op.getId()), threads,
+                            /*reductionOp=*/nullptr,
+                            /*reductionPredicate=*/Value());
+}
+
+void GpuEmitter::emitFenceProxy() {
+  inlinePtx(Type(), "fence.proxy.async.shared::cta;", "~{memory}", {});
+  // One lane arrives or copies for its warp: the others' fences come first.
+  if (role != Role::Producer)
+    NVVM::SyncWarpOp::create(b, i32(-1));
+}

@@ -1,0 +1,112 @@
+//===- EmitRoles.cpp - Producer and consumers, dispatch for sm_90a --------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Consumers are the kernel's warps; the producer's warpgroup comes behind them.
+// A warpgroup changes its budget of registers as a whole, so the producer's
+// three other warps stay until then and have nothing more to do.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/TileGPUToLLVM/GpuEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace flashtile;
+using namespace flashtile::gpu;
+using namespace flashtile::tilegpu;
+
+bool GpuEmitter::isHopper() {
+  auto target = kernel->getAttrOfType<StringAttr>(TileGPUDialect::kTargetAttr);
+  return target && target == "sm_90a";
+}
+
+bool flashtile::gpu::needsHopper(Operation *op) {
+  return isa<WgmmaOp, WgmmaWaitOp, MbarriersOp, MbarrierExpectOp,
+             MbarrierArriveOp, MbarrierWaitOp, FenceProxyOp, TensorMapOp,
+             TmaLoadOp, TmaStoreOp, TmaStoreWaitOp, WarpSpecializeOp>(op);
+}
+
+void GpuEmitter::bySingleThread(function_ref<void()> emitCode) {
+  if (role == Role::Producer)
+    return emitCode(); // the region's only thread
+  Value isFirst =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, warp, i32(0));
+  auto outer = scf::IfOp::create(b, isFirst, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(outer.thenYield());
+  Value elected = NVVM::ElectSyncOp::create(b, b.getI1Type(), Value());
+  auto inner = scf::IfOp::create(b, elected, /*withElseRegion=*/false);
+  b.setInsertionPoint(inner.thenYield());
+  emitCode();
+}
+
+LogicalResult GpuEmitter::emitWarpSpecialize(WarpSpecializeOp op) {
+  Value isProducer = arith::CmpIOp::create(b, arith::CmpIPredicate::uge, warp,
+                                           i32(warpCount()));
+  auto branch = scf::IfOp::create(b, isProducer, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  auto emitRole = [&](Role which, Region &region) {
+    role = which;
+    stored = false;
+    LogicalResult emitted = emitBlock(region.front());
+    role = Role::All;
+    return emitted;
+  };
+  {
+    b.setInsertionPoint(branch.thenYield());
+    NVVM::SetMaxRegisterOp::create(b, op.getProducerRegisters(),
+                                   NVVM::SetMaxRegisterAction::decrease);
+    Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, warp,
+                                          i32(warpCount()));
+    auto first = scf::IfOp::create(b, isFirst, /*withElseRegion=*/false);
+    b.setInsertionPoint(first.thenYield());
+    Value elected = NVVM::ElectSyncOp::create(b, b.getI1Type(), Value());
+    auto single = scf::IfOp::create(b, elected, /*withElseRegion=*/false);
+    b.setInsertionPoint(single.thenYield());
+    if (failed(emitRole(Role::Producer, op.getProducer())))
+      return failure();
+  }
+  b.setInsertionPoint(branch.elseYield());
+  NVVM::SetMaxRegisterOp::create(b, op.getConsumerRegisters(),
+                                 NVVM::SetMaxRegisterAction::increase);
+  return emitRole(Role::Consumer, op.getConsumer());
+}
+
+std::optional<LogicalResult> GpuEmitter::emitHopperOp(Operation *op) {
+  if (needsHopper(op) && !isHopper())
+    return op->emitOpError("expected '")
+           << TileGPUDialect::kTargetAttr << "' of the kernel to be \"sm_90a\"";
+  if (auto product = dyn_cast<WgmmaOp>(op))
+    return emitWgmma(product);
+  if (auto roles = dyn_cast<WarpSpecializeOp>(op))
+    return emitWarpSpecialize(roles);
+  if (isa<MbarriersOp, TensorMapOp>(op))
+    return success(); // made before the body
+  if (auto wait = dyn_cast<WgmmaWaitOp>(op))
+    emitWgmmaWait(wait);
+  else if (auto expect = dyn_cast<MbarrierExpectOp>(op))
+    emitMbarrierExpect(expect);
+  else if (auto arrive = dyn_cast<MbarrierArriveOp>(op))
+    emitMbarrierArrive(arrive);
+  else if (auto wait = dyn_cast<MbarrierWaitOp>(op))
+    emitMbarrierWait(wait);
+  else if (auto named = dyn_cast<NamedBarrierOp>(op))
+    emitNamedBarrier(named);
+  else if (isa<FenceProxyOp>(op))
+    emitFenceProxy();
+  else if (auto load = dyn_cast<TmaLoadOp>(op))
+    emitTmaLoad(load);
+  else if (auto store = dyn_cast<TmaStoreOp>(op))
+    emitTmaStore(store);
+  else if (auto wait = dyn_cast<TmaStoreWaitOp>(op))
+    emitTmaStoreWait(wait);
+  else if (auto store = dyn_cast<StoreSharedOp>(op))
+    emitStoreShared(store);
+  else
+    return std::nullopt;
+  return success();
+}

@@ -1,0 +1,185 @@
+//===- EmitTma.cpp - Copies by TMA, and tiles that they take --------------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tensor maps are parameters of the function, in constant memory: an address of
+// a copy in local memory would be wrong, which nvvm.grid_constant prevents. A
+// tile that is wider than its swizzle's span is copied box by box.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/TileGPUToLLVM/GpuEmitter.h"
+
+#include "compiler/Conversion/TileToTileGPU/LayoutAttrs.h"
+#include "dialects/TileGPU/IR/LaunchAttributes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace flashtile;
+using namespace flashtile::gpu;
+
+SmallVector<tilegpu::TensorMapOp>
+flashtile::gpu::tensorMapsOf(tile::KernelOp kernel) {
+  SmallVector<tilegpu::TensorMapOp> maps;
+  kernel.getBody().walk([&](tilegpu::TensorMapOp op) { maps.push_back(op); });
+  return maps;
+}
+
+/// One entry of tilegpu.tensor_maps, in the form of LaunchAttributes.h.
+static Attribute describe(Builder &builder, tilegpu::TensorMapOp op) {
+  tilegpu::TensorMapType type = op.getType();
+  SmallVector<int64_t> box(llvm::reverse(type.getShape()));
+  box.front() = type.getBoxColumns();
+  SmallVector<NamedAttribute> entries = {
+      builder.getNamedAttr("argument",
+                           builder.getI64IntegerAttr(op.getArgument())),
+      builder.getNamedAttr("element", TypeAttr::get(type.getElementType())),
+      builder.getNamedAttr("swizzle",
+                           builder.getI64IntegerAttr(type.getSwizzle())),
+      builder.getNamedAttr("box", builder.getDenseI64ArrayAttr(box)),
+      builder.getNamedAttr("extents", op.getExtents()),
+      builder.getNamedAttr("strides", op.getStrides()),
+      builder.getNamedAttr(
+          "padding", builder.getStringAttr(stringifyPadding(op.getPadding())))};
+  if (Attribute offset = op.getOffsetAttr())
+    entries.push_back(builder.getNamedAttr("offset", offset));
+  return builder.getDictionaryAttr(entries);
+}
+
+void flashtile::gpu::declareTensorMaps(LLVM::LLVMFuncOp function,
+                                       ArrayRef<tilegpu::TensorMapOp> maps,
+                                       unsigned firstParameter) {
+  if (maps.empty())
+    return;
+  constexpr int64_t kBytes = 128;
+  Builder builder(function.getContext());
+  auto bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), kBytes);
+  SmallVector<Attribute> descriptions;
+  for (auto [position, map] : llvm::enumerate(maps)) {
+    unsigned parameter = firstParameter + position;
+    function.setArgAttr(parameter, LLVM::LLVMDialect::getByValAttrName(),
+                        TypeAttr::get(bytes));
+    // 64 would do for drivers before CUDA 13.
+    function.setArgAttr(parameter, LLVM::LLVMDialect::getAlignAttrName(),
+                        builder.getI64IntegerAttr(kBytes));
+    function.setArgAttr(parameter, NVVM::NVVMDialect::getGridConstantAttrName(),
+                        builder.getUnitAttr());
+    descriptions.push_back(describe(builder, map));
+  }
+  function->setAttr(tilegpu::kTensorMapsAttr,
+                    builder.getArrayAttr(descriptions));
+}
+
+/// Coordinates of one box, as operands from `place` on: "{$3, $4}".
+static std::string coordinateList(size_t place, size_t count) {
+  std::string text = "{";
+  for (size_t index = 0; index < count; ++index)
+    text += (index ? ", $" : "$") + std::to_string(place + index);
+  return text + "}";
+}
+
+void GpuEmitter::forBoxes(
+    tilegpu::TensorMapType map, Value slot, ValueRange coordinates,
+    function_ref<void(Value address, ArrayRef<Value> at)> copy) {
+  SharedLayout memory = sharedLayoutOf(cast<tilegpu::SmemType>(slot.getType()));
+  Value start = smemAddress(slot);
+  SmallVector<Value> at;
+  for (Value coordinate : coordinates)
+    at.push_back(scalar(coordinate));
+  Value first = at.front();
+  bySingleThread([&] {
+    for (int64_t box = 0; box < map.getBoxCount(); ++box) {
+      Value address = start;
+      if (box > 0) {
+        at.front() =
+            arith::AddIOp::create(b, first, i32(box * map.getBoxColumns()));
+        address =
+            arith::AddIOp::create(b, start, i32(box * memory.boxStride()));
+      }
+      copy(address, at);
+    }
+  });
+}
+
+void GpuEmitter::emitTmaLoad(tilegpu::TmaLoadOp op) {
+  size_t rank = op.getCoordinates().size();
+  std::string text = "cp.async.bulk.tensor." + std::to_string(rank) +
+                     "d.shared::cluster.global.tile.mbarrier::complete_tx::"
+                     "bytes [$0], [$1, " +
+                     coordinateList(3, rank) + "], [$2];";
+  std::string constraints = "r,l,r,";
+  for (size_t index = 0; index < rank; ++index)
+    constraints += "r,";
+  Value barrier = mbarrierAddress(op.getBarriers(), op.getIndex());
+  Value map = tensorMaps.lookup(op.getMap());
+  forBoxes(op.getMap().getType(), op.getSlot(), op.getCoordinates(),
+           [&](Value address, ArrayRef<Value> at) {
+             SmallVector<Value> operands = {address, map, barrier};
+             llvm::append_range(operands, at);
+             inlinePtx(Type(), text, constraints + "~{memory}", operands);
+           });
+}
+
+void GpuEmitter::emitTmaStore(tilegpu::TmaStoreOp op) {
+  size_t rank = op.getCoordinates().size();
+  std::string text = "cp.async.bulk.tensor." + std::to_string(rank) +
+                     "d.global.shared::cta.tile.bulk_group [$1, " +
+                     coordinateList(2, rank) + "], [$0];";
+  std::string constraints = "r,l,";
+  for (size_t index = 0; index < rank; ++index)
+    constraints += "r,";
+  Value map = tensorMaps.lookup(op.getMap());
+  int64_t boxes = op.getMap().getType().getBoxCount();
+  forBoxes(op.getMap().getType(), op.getSlot(), op.getCoordinates(),
+           [&](Value address, ArrayRef<Value> at) {
+             SmallVector<Value> operands = {address, map};
+             llvm::append_range(operands, at);
+             inlinePtx(Type(), text, constraints + "~{memory}", operands);
+             if (--boxes == 0)
+               inlinePtx(Type(), "cp.async.bulk.commit_group;", "~{memory}",
+                         {});
+           });
+}
+
+void GpuEmitter::emitTmaStoreWait(tilegpu::TmaStoreWaitOp op) {
+  // Threads that stored nothing have nothing to wait for.
+  inlinePtx(Type(),
+            "cp.async.bulk.wait_group" + Twine(op.getRead() ? ".read " : " ") +
+                Twine(op.getPending()) + ";",
+            "~{memory}", {});
+}
+
+void GpuEmitter::emitStoreShared(tilegpu::StoreSharedOp op) {
+  Type element = tile::getElementType(op.getTile().getType());
+  DistributedLayout layout = layoutOf(op.getTile().getType());
+  SharedLayout memory = sharedLayoutOf(op.getSlot().getType());
+  Value start = smemAddress(op.getSlot());
+  const Registers &values = tiles.at(op.getTile());
+  std::optional<MatrixAccess> matrix;
+  if (isHopper())
+    matrix = planMatrixAccess(layout, memory);
+  if (!matrix)
+    return storeShared(values, layout, memory, start, element);
+  Registers words = packWords(values);
+  int64_t count = matrix->count;
+  std::string list, constraints = "r,";
+  for (int64_t word = 1; word <= count; ++word) {
+    list += (word > 1 ? ", $" : "$") + std::to_string(word);
+    constraints += "r,";
+  }
+  std::string text = "stmatrix.sync.aligned.m8n8.x" + std::to_string(count) +
+                     (matrix->transposed ? ".trans" : "") +
+                     ".shared.b16 [$0], {" + list + "};";
+  int64_t instructions = int64_t(words.size()) / count;
+  for (int64_t index = 0; index < instructions; ++index) {
+    SmallVector<Value> operands = {
+        sharedAddress(memory, matrix->rows, index, start)};
+    llvm::append_range(operands,
+                       ArrayRef<Value>(words).slice(index * count, count));
+    inlinePtx(Type(), text, constraints + "~{memory}", operands);
+  }
+}
