@@ -33,7 +33,7 @@ void flashtile::assemble(KernelArtifact &artifact, CudaDevice &device,
   LinkedCode code =
       linkPtx(device, artifact.code, {}, artifact.kernels.front().info.name);
   report.stages.push_back({"driver", code.milliseconds});
-  PtxLog::parse(code.log).addTo(artifact);
+  PtxLog::parse(code.log).addTo(artifact.kernels);
   artifact.code.assign(code.cubin.begin(), code.cubin.end());
   artifact.format = CodeFormat::Cubin;
 }

@@ -130,6 +130,21 @@ static std::string reportText(const std::vector<Kernel> &kernels) {
                        : error);
 }
 
+/// The module, or null where the driver refuses the code: whatever the reason,
+/// what it assembles itself it also loads.
+static std::unique_ptr<CompiledModule> tryLoadOnGpu(KernelArtifact artifact,
+                                                    CudaDevice &device,
+                                                    CompileReport report) {
+  try {
+    return loadOnGpu(std::move(artifact), device, std::move(report));
+  } catch (const Error &error) {
+    device.throwIfLost();
+    if (error.code() == ErrorCode::OutOfMemory)
+      throw;
+    return nullptr;
+  }
+}
+
 /// The module kept on disk for `key`, or null. Bytes that cannot be loaded are
 /// those of no entry: it is written anew.
 static std::unique_ptr<CompiledModule>
@@ -147,8 +162,8 @@ loadFrom(KernelCache &cache, const Digest &key, Device device) {
       std::chrono::steady_clock::now() - begin;
   report.stages.push_back({"read", elapsed.count()});
   if (device.isCuda())
-    return loadOnGpu(std::move(*artifact), CudaDevice::get(device),
-                     std::move(report));
+    return tryLoadOnGpu(std::move(*artifact), CudaDevice::get(device),
+                        std::move(report));
   return loadArtifact(std::move(*artifact), cpuCallbacks(), std::move(report))
       .module;
 }

@@ -11,8 +11,6 @@
 #include "runtime/LaunchArguments.h"
 #include "runtime/ProgramRunner.h"
 
-#include <cstdio>
-
 using namespace flashtile;
 
 const std::string &Kernel::name() const { return code->kernel.info.name; }
@@ -33,13 +31,6 @@ KernelReport Kernel::report() const {
   return report;
 }
 
-static std::string line(const char *format, const std::string &label,
-                        double milliseconds) {
-  char text[128];
-  std::snprintf(text, sizeof text, format, label.c_str(), milliseconds);
-  return text;
-}
-
 std::string KernelReport::toString() const {
   std::string text = "kernel " + kernel + ": " + std::to_string(codeBytes) +
                      " bytes of object code";
@@ -48,14 +39,7 @@ std::string KernelReport::toString() const {
   text += fromCache ? ", from cache\n" : "\n";
   for (const GpuEntryReport &entry : entries)
     text += entry.toString();
-  for (const StageTime &stage : stages)
-    text += line("  %-16.64s %9.3f ms\n", stage.stage, stage.milliseconds);
-  text += line("  %-16.64s %9.3f ms\n", "total", totalMilliseconds());
-  for (const std::string &warning : warnings)
-    text += "  " + warning + "\n";
-  for (const std::string &remark : remarks)
-    text += "  " + remark + "\n";
-  return text;
+  return text + CompileReport::toString();
 }
 
 static Kernel::Grid gridOf(const detail::KernelCode &code,

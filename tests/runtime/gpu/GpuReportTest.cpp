@@ -103,7 +103,7 @@ TEST_F(GpuReportTest, OccupancyIsThatOfTheCalculator) {
 TEST_F(GpuReportTest, TheReportOfAKernelHasEverything) {
   driver.functionAttributes = {{"registers", 40}, {"localBytes", 16}};
   KernelArtifact artifact = mappedArtifact();
-  PtxLog::parse(assemblerLog).addTo(artifact);
+  PtxLog::parse(assemblerLog).addTo(artifact.kernels);
   artifact.remarks = {"k.mlir:1:1: remark: a remark"};
   const std::string text = kernelOf(artifact).report().toString();
   EXPECT_THAT(text, HasSubstr("function k: 160 threads, 40 registers a thread, "

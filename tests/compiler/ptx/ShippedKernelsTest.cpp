@@ -1,0 +1,171 @@
+//===- ShippedKernelsTest.cpp - No kernel of ours spills ------------------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Every kernel in the configurations that applications get where they choose
+// none, assembled for both families. Spills to local memory, and messages of
+// the form C75xx (products that are not asynchronous, register budgets that are
+// dropped), make a kernel several times slower without making it wrong: here
+// they are failures.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Driver/Compiler.h"
+#include "compiler/Driver/PtxAssembler.h"
+#include "kernels/FlashAttentionConfigs.h"
+#include "kernels/FlashAttentionForward.h"
+#include "kernels/MatmulConfigs.h"
+#include "kernels/MatmulKernel.h"
+#include "kernels/SoftmaxKernel.h"
+
+#include <gmock/gmock.h>
+
+#include <functional>
+#include <ostream>
+#include <set>
+
+using namespace flashtile;
+
+namespace {
+
+struct ShippedKernel {
+  std::string name; ///< letters, digits and underscores
+  std::string target;
+  int64_t numWarps, numStages;
+  std::function<dsl::KernelModule()> build;
+
+  friend std::ostream &operator<<(std::ostream &os, const ShippedKernel &k) {
+    return os << k.name << " for " << k.target;
+  }
+};
+
+class ShippedKernelsTest : public testing::TestWithParam<ShippedKernel> {
+protected:
+  void SetUp() override {
+    std::string missing;
+    ptxas = findPtxas("", missing);
+    if (ptxas.empty())
+      GTEST_SKIP() << missing;
+  }
+  std::string ptxas;
+};
+
+struct Target {
+  const char *name;
+  DeviceClass device;
+};
+constexpr Target targets[] = {{"sm_80", DeviceClass::Sm80},
+                              {"sm_90a", DeviceClass::Sm90a}};
+
+void addAttention(std::vector<ShippedKernel> &all, const Target &target,
+                  ElementType type, int64_t headDim, bool isCausal) {
+  const FlashAttentionTiles tiles =
+      defaultFlashAttentionTiles({target.device, type, headDim, isCausal});
+  kernels::FlashAttentionConfig config;
+  config.dtype = type;
+  config.headDim = headDim;
+  config.causal = isCausal;
+  config.blockM = tiles.blockM;
+  config.blockN = tiles.blockN;
+  config.scaleIsPositive = true;
+  all.push_back({"attention_" + std::string(elementTypeName(type)) + "_d" +
+                     std::to_string(headDim) + (isCausal ? "_causal" : "") +
+                     "_" + target.name,
+                 target.name, tiles.numWarps, tiles.numStages, [config] {
+                   return kernels::buildFlashAttentionForward(config);
+                 }});
+}
+
+void addMatmul(std::vector<ShippedKernel> &all, const Target &target,
+               ElementType type) {
+  const MatmulTiles tiles = defaultMatmulTiles(target.device, type);
+  kernels::MatmulKernelConfig config;
+  config.dtype = type;
+  config.blockM = tiles.blockM;
+  config.blockN = tiles.blockN;
+  config.blockK = tiles.blockK;
+  all.push_back(
+      {"matmul_" + std::string(elementTypeName(type)) + "_" + target.name,
+       target.name, tiles.numWarps, tiles.numStages,
+       [config] { return kernels::buildMatmulKernel(config); }});
+}
+
+void addSoftmax(std::vector<ShippedKernel> &all, const Target &target,
+                ElementType type, bool isSingleTile) {
+  kernels::SoftmaxKernelConfig config;
+  config.dtype = type;
+  config.singleTile = isSingleTile;
+  all.push_back({"softmax_" + std::string(elementTypeName(type)) +
+                     (isSingleTile ? "_single_" : "_") + target.name,
+                 target.name, 4, 2,
+                 [config] { return kernels::buildSoftmaxKernel(config); }});
+}
+
+std::vector<ShippedKernel> shippedKernels() {
+  std::vector<ShippedKernel> all;
+  for (const Target &target : targets) {
+    for (const bool isCausal : {false, true}) {
+      for (const int64_t headDim : {32, 64, 96, 128, 192, 256})
+        addAttention(all, target, ElementType::BF16, headDim, isCausal);
+      for (const int64_t headDim : {64, 128})
+        for (const ElementType type : {ElementType::F16, ElementType::F32})
+          addAttention(all, target, type, headDim, isCausal);
+    }
+    for (const ElementType type :
+         {ElementType::BF16, ElementType::F16, ElementType::F32})
+      addMatmul(all, target, type);
+    for (const ElementType type : {ElementType::BF16, ElementType::F32})
+      for (const bool isSingleTile : {false, true})
+        addSoftmax(all, target, type, isSingleTile);
+  }
+  return all;
+}
+
+/// Kernels that spill today. One that is listed and does not spill fails, too:
+/// take it off the list.
+const std::set<std::string> knownToSpill = {};
+
+} // namespace
+
+TEST_P(ShippedKernelsTest, NeitherSpillsNorWaits) {
+  const ShippedKernel &kernel = GetParam();
+  CompilerOptions options;
+  options.target = kernel.target;
+  options.numWarps = kernel.numWarps;
+  options.numStages = kernel.numStages;
+  const ArtifactResult compiled =
+      compileToArtifact(kernel.build().text(), kernel.name, options);
+  ASSERT_TRUE(compiled.artifact) << compiled.error;
+  const AssembledPtx assembled =
+      assemblePtx(compiled.artifact->code, kernel.target, ptxas);
+  ASSERT_EQ(assembled.error, "");
+
+  std::string problems;
+  for (const ArtifactKernel &compiledKernel : compiled.artifact->kernels)
+    for (const GpuEntry &entry : compiledKernel.entries) {
+      const auto found = assembled.log.functions.find(entry.symbol);
+      ASSERT_NE(found, assembled.log.functions.end()) << entry.symbol << " in\n"
+                                                      << assembled.text;
+      const PtxResources &taken = found->second;
+      ASSERT_GE(taken.spillStoreBytes, 0) << assembled.text;
+      if (taken.spillStoreBytes || taken.spillLoadBytes)
+        problems += entry.symbol + ": " +
+                    std::to_string(taken.spillStoreBytes) +
+                    " bytes of spill stores, " +
+                    std::to_string(taken.spillLoadBytes) + " of spill loads, " +
+                    std::to_string(taken.registers) + " registers\n";
+    }
+  for (const std::string &advice : assembled.log.advice)
+    problems += advice + "\n";
+
+  if (knownToSpill.count(kernel.name))
+    EXPECT_NE(problems, "")
+        << kernel << " is good now: take it off knownToSpill";
+  else
+    EXPECT_EQ(problems, "") << kernel;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ShippedKernelsTest,
+                         testing::ValuesIn(shippedKernels()),
+                         [](const auto &info) { return info.param.name; });

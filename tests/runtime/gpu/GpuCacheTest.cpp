@@ -1,0 +1,85 @@
+//===- GpuCacheTest.cpp - Kernels for a GPU in the cache on disk ----------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Jit.h"
+#include "tests/runtime/TemporaryFolder.h"
+#include "tests/runtime/cuda/CudaTest.h"
+#include "tests/runtime/jit/Kernels.h"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+
+using namespace flashtile;
+using namespace flashtile::cuda;
+
+namespace {
+
+class GpuCacheTest : public CudaTest {
+protected:
+  void SetUp() override {
+    CudaTest::SetUp();
+    setenv("FLASHTILE_CACHE", "on", 1);
+    setenv("FLASHTILE_CACHE_DIR", folder.file("").c_str(), 1);
+    Jit::clearCache();
+  }
+  void TearDown() override {
+    setenv("FLASHTILE_CACHE", "off", 1);
+    unsetenv("FLASHTILE_CACHE_DIR");
+    Jit::clearCache();
+    CudaTest::TearDown();
+  }
+
+  /// As a new process would get it: whether from the cache.
+  bool compilesFromCache() {
+    Jit::clearCache();
+    return Jit(Device::cuda(0))
+        .compile(testkernels::vectorAdd)
+        .kernel()
+        .report()
+        .fromCache;
+  }
+
+  TemporaryFolder folder;
+};
+
+} // namespace
+
+TEST_F(GpuCacheTest, TheSecondProcessAssemblesNothing) {
+  EXPECT_FALSE(compilesFromCache());
+  EXPECT_EQ(driver.count("cuLinkComplete"), 1);
+  EXPECT_TRUE(compilesFromCache());
+  EXPECT_EQ(driver.count("cuLinkComplete"), 1);
+}
+
+TEST_F(GpuCacheTest, CodeThatTheDriverRefusesIsCompiledAgain) {
+  for (const Result refusal : {noBinaryForGpu, invalidImage, invalidPtx}) {
+    EXPECT_FALSE(compilesFromCache());
+    driver.failOnce["cuModuleLoadDataEx"] = refusal;
+    EXPECT_FALSE(compilesFromCache()) << refusal;
+    // And kept again.
+    EXPECT_TRUE(compilesFromCache()) << refusal;
+    TearDown();
+    std::filesystem::remove_all(folder.file(""));
+    SetUp();
+  }
+}
+
+TEST_F(GpuCacheTest, CodeWithoutTheKernelIsCompiledAgain) {
+  EXPECT_FALSE(compilesFromCache());
+  driver.failOnce["cuModuleGetFunction"] = notFound;
+  EXPECT_FALSE(compilesFromCache());
+  EXPECT_TRUE(compilesFromCache());
+}
+
+TEST_F(GpuCacheTest, NoMemoryIsNoReasonToCompile) {
+  EXPECT_FALSE(compilesFromCache());
+  driver.failOnce["cuModuleLoadDataEx"] = outOfMemory;
+  EXPECT_ERROR(OutOfMemory, "CUDA_ERROR_OUT_OF_MEMORY", compilesFromCache());
+  EXPECT_TRUE(compilesFromCache());
+  EXPECT_EQ(driver.count("cuLinkComplete"), 1);
+}
