@@ -98,6 +98,8 @@ static std::string whyNotCopied(tilegpu::LoadOp load) {
     if (!inBounds || llvm::is_contained(*inBounds, false))
       return "its padding is not zero";
   }
+  if (llvm::count_if(load->getUsers(), llvm::IsaPred<StageOp>) > 1)
+    return "products read it in several forms";
   return {};
 }
 
