@@ -130,8 +130,7 @@ TEST_F(KernelGpuTest, TensorsMustBeOnItsDevice) {
 
 TEST_F(KernelGpuTest, ReportsWhatAThreadTakes) {
   const Kernel add = Jit(gpu0).compile(testkernels::vectorAdd).kernel();
-  EXPECT_THAT(add.report().toString(),
-              testing::HasSubstr("local memory 0\n"));
+  EXPECT_THAT(add.report().toString(), testing::HasSubstr("local memory 0\n"));
 }
 
 TEST_P(AttentionGpuTest, IsJudgedAsOnTheCpu) {

@@ -120,6 +120,7 @@ LogicalResult ConvertTileGPUToLLVM::convert(KernelOp kernel) {
   LLVM::ReturnOp::create(b, ValueRange());
   function->setAttr(kSharedBytesAttr,
                     b.getI64IntegerAttr(emitter.sharedBytes()));
+  function->setAttr(kSharedBuffersAttr, emitter.sharedBuffers());
   kernel.erase();
   return success();
 }

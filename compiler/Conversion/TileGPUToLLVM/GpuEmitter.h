@@ -65,6 +65,8 @@ public:
 
   /// Bytes of shared memory that the body uses.
   int64_t sharedBytes() const { return sharedSize + mbarrierBytes; }
+  /// What that memory is for: the value of kSharedBuffersAttr.
+  mlir::ArrayAttr sharedBuffers();
 
 private:
   // Structure (EmitStructure.cpp).
@@ -340,6 +342,8 @@ private:
     int64_t bytes, begin, end, offset;
   };
   llvm::SmallVector<Lifetime> lifetimes;
+  /// Bytes of scratch memory at each offset.
+  llvm::MapVector<int64_t, int64_t> scratchSizes;
   llvm::DenseMap<mlir::Operation *, int64_t> positions;
   mlir::Operation *current = nullptr; ///< the operation being emitted
   int64_t sharedSize = 0;

@@ -14,6 +14,8 @@
 
 #include "compiler/Conversion/TileGPUToLLVM/GpuEmitter.h"
 
+#include "llvm/Support/Path.h"
+
 using namespace mlir;
 using namespace flashtile;
 using namespace flashtile::gpu;
@@ -99,5 +101,46 @@ void GpuEmitter::allocateShared() {
 int64_t GpuEmitter::reserveScratch(int64_t bytes) {
   int64_t position = positions.at(current);
   int64_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  return placeShared(rounded, position, position);
+  int64_t offset = placeShared(rounded, position, position);
+  int64_t &size = scratchSizes[offset];
+  size = std::max(size, rounded);
+  return offset;
+}
+
+/// "ring 2 x 64x64xbf16 (k.mlir:12)".
+static std::string describeMemory(Value memory) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  auto describe = [&](ArrayRef<int64_t> shape, Type element) {
+    for (int64_t extent : shape)
+      stream << extent << 'x';
+    stream << element;
+  };
+  if (auto ring = dyn_cast<tilegpu::RingType>(memory.getType())) {
+    stream << "ring " << ring.getCount() << " x ";
+    describe(ring.getShape(), ring.getElementType());
+  } else if (auto tile = dyn_cast<tilegpu::SmemType>(memory.getType())) {
+    stream << "tile ";
+    describe(tile.getShape(), tile.getElementType());
+  }
+  if (auto place = memory.getLoc()->findInstanceOf<FileLineColLoc>())
+    stream << " (" << llvm::sys::path::filename(place.getFilename()) << ':'
+           << place.getLine() << ')';
+  return text;
+}
+
+ArrayAttr GpuEmitter::sharedBuffers() {
+  Builder builder(kernel.getContext());
+  SmallVector<Attribute> buffers;
+  auto add = [&](StringRef name, int64_t offset, int64_t bytes) {
+    buffers.push_back(builder.getDictionaryAttr(
+        {builder.getNamedAttr("name", builder.getStringAttr(name)),
+         builder.getNamedAttr("offset", builder.getI64IntegerAttr(offset)),
+         builder.getNamedAttr("bytes", builder.getI64IntegerAttr(bytes))}));
+  };
+  for (const Lifetime &lifetime : lifetimes)
+    add(describeMemory(lifetime.memory), lifetime.offset, lifetime.bytes);
+  for (auto [offset, bytes] : scratchSizes)
+    add("scratch", offset, bytes);
+  return builder.getArrayAttr(buffers);
 }
