@@ -100,37 +100,74 @@ flashtile::denseAttentionScratchBytes(const Tensor &q, const Tensor &k,
                               (scores == weights ? 0 : elementSize(weights)));
 }
 
+namespace {
+/// The steps of an attention, without its tensors.
+struct Steps {
+  MatmulOptions scores, values;
+  SoftmaxOptions normal;
+};
+} // namespace
+
+static Steps stepsOf(const Tensor &q, const Tensor &k,
+                     const DenseAttentionOptions &options) {
+  Steps steps;
+  const bool hasHeads = q.rank() > 3 && k.size(-3) > 0;
+  steps.scores.group = hasHeads ? q.size(-3) / k.size(-3) : 1;
+  steps.scores.tiles = options.tiles;
+  steps.scores.tune = options.tune;
+  steps.values = steps.scores;
+  steps.scores.outputType = scoreTypeOf(q, options);
+  steps.values.outputType = isFp8(q.dtype()) ? DType::BF16 : q.dtype();
+
+  steps.normal.scale =
+      options.scale.value_or(1.0 / std::sqrt(static_cast<double>(q.size(-1))));
+  steps.normal.causal = options.causal;
+  steps.normal.alignment = options.alignment;
+  steps.normal.outputType = weightType(q.dtype());
+  return steps;
+}
+
+/// A place for the weights: that of the scores where the types allow it, since
+/// each score is read before its weight is written.
+static Tensor weightsFor(const Tensor &scores, DType type) {
+  return scores.dtype() == type
+             ? scores
+             : Tensor::empty(scores.shape(), type, scores.device());
+}
+
 DenseAttentionResult
 flashtile::denseAttention(const Tensor &q, const Tensor &k, const Tensor &v,
                           const DenseAttentionOptions &options) {
   checkOperands(q, k, v);
-  const bool hasHeads = q.rank() > 3 && k.size(-3) > 0;
-  MatmulOptions product;
-  product.group = hasHeads ? q.size(-3) / k.size(-3) : 1;
-  product.tiles = options.tiles;
-  product.tune = options.tune;
-  product.outputType = scoreTypeOf(q, options);
-  Tensor scores = matmul(q, k.transpose(-2, -1), product);
-
-  SoftmaxOptions normal;
-  normal.scale =
-      options.scale.value_or(1.0 / std::sqrt(static_cast<double>(q.size(-1))));
-  normal.causal = options.causal;
-  normal.alignment = options.alignment;
-  normal.outputType = weightType(q.dtype());
-  // In place where the types allow it: each score is read before its weight is
-  // written.
-  Tensor weights =
-      scores.dtype() == *normal.outputType
-          ? scores
-          : Tensor::empty(scores.shape(), *normal.outputType, q.device());
+  const Steps steps = stepsOf(q, k, options);
+  const Tensor scores = matmul(q, k.transpose(-2, -1), steps.scores);
+  Tensor weights = weightsFor(scores, *steps.normal.outputType);
   DenseAttentionResult result;
   Shape rows = q.shape();
   rows.pop_back();
   result.lse = Tensor::empty(rows, DType::F32, q.device());
-  softmax(scores, normal, weights, result.lse);
-
-  product.outputType = isFp8(q.dtype()) ? DType::BF16 : q.dtype();
-  result.o = matmul(weights, v.to(weights.dtype()), product);
+  softmax(scores, steps.normal, weights, result.lse);
+  result.o = matmul(weights, v.to(weights.dtype()), steps.values);
   return result;
+}
+
+DenseAttentionPlan
+flashtile::denseAttentionPlan(const Tensor &q, const Tensor &k, const Tensor &v,
+                              const DenseAttentionOptions &options) {
+  checkOperands(q, k, v);
+  Steps steps = stepsOf(q, k, options);
+  const Tensor keys = k.transpose(-2, -1);
+  Shape shape = q.shape();
+  shape.back() = k.size(-2);
+  const Tensor scores =
+      Tensor::empty(shape, *steps.scores.outputType, q.device());
+  const Tensor weights = weightsFor(scores, *steps.normal.outputType);
+  const Tensor values = v.to(weights.dtype());
+  DenseAttentionPlan plan;
+  plan.scoreTiles = matmulTiles(q, keys, steps.scores);
+  plan.valueTiles = matmulTiles(weights, values, steps.values);
+  plan.kernels = {matmulKernel(q, keys, steps.scores),
+                  softmaxKernel(scores, steps.normal, /*withLse=*/true),
+                  matmulKernel(weights, values, steps.values)};
+  return plan;
 }

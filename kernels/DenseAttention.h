@@ -18,6 +18,7 @@
 #include "runtime/Tensor.h"
 
 #include <optional>
+#include <vector>
 
 namespace flashtile {
 
@@ -54,6 +55,17 @@ struct DenseAttentionResult {
 DenseAttentionResult denseAttention(const Tensor &q, const Tensor &k,
                                     const Tensor &v,
                                     const DenseAttentionOptions &options = {});
+
+/// What denseAttention runs for these tensors, in order; with `options.tune`,
+/// measures first.
+struct DenseAttentionPlan {
+  std::vector<Kernel> kernels;
+  MatmulTiles scoreTiles; ///< of q k^T
+  MatmulTiles valueTiles; ///< of the product with v
+};
+DenseAttentionPlan
+denseAttentionPlan(const Tensor &q, const Tensor &k, const Tensor &v,
+                   const DenseAttentionOptions &options = {});
 
 /// Bytes of scores and weights that denseAttention takes between the products.
 int64_t denseAttentionScratchBytes(const Tensor &q, const Tensor &k,

@@ -156,3 +156,10 @@ void flashtile::softmax(const Tensor &x, const SoftmaxOptions &options,
   arguments.push_back(static_cast<float>(options.scale));
   kernel.launchPositional(arguments.data(), arguments.size());
 }
+
+Kernel flashtile::softmaxKernel(const Tensor &x, const SoftmaxOptions &options,
+                                bool withLse) {
+  checkInput(x, options);
+  const DType type = options.outputType.value_or(x.dtype());
+  return kernelFor(configOf(x, type, withLse, options), x.device());
+}

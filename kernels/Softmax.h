@@ -44,6 +44,10 @@ Tensor softmax(const Tensor &x, const SoftmaxOptions &options = {});
 void softmax(const Tensor &x, const SoftmaxOptions &options, Tensor &y,
              const Tensor &lse = {});
 
+/// The compiled kernel that softmax runs for such an x.
+Kernel softmaxKernel(const Tensor &x, const SoftmaxOptions &options = {},
+                     bool withLse = false);
+
 } // namespace flashtile
 
 #endif // FLASHTILE_KERNELS_SOFTMAX_H
