@@ -3,7 +3,7 @@
     refused.py COMMAND...
 
 Fails unless the command exits with 1, prints nothing on stdout and exactly one
-diagnostic on stderr, "fa-run: error: ..." or "FILE:LINE:COLUMN: error: ..." with
+diagnostic on stderr, "TOOL: error: ..." or "FILE:LINE:COLUMN: error: ..." with
 notes, and leaves every file below the working folder as it was.
 """
 
@@ -30,7 +30,7 @@ if done.stdout:
     problems.append("output: " + done.stdout)
 lines = done.stderr.splitlines()
 errors = [line for line in lines if "error:" in line]
-if errors != lines[:1] or not re.match(r"(fa-run|\S+:\d+:\d+): error: \S", errors[0]):
+if errors != lines[:1] or not re.match(r"(fa-run|fa-bench|\S+:\d+:\d+): error: \S", errors[0]):
     problems.append("expected one diagnostic, but got %d" % len(errors))
 if files() != before:
     problems.append("files were changed: %s" % sorted(map(str, files().keys() ^ before)))
