@@ -98,8 +98,7 @@ void GpuEmitter::makeMbarriers() {
 
 void GpuEmitter::placeMbarriers() {
   if (mbarrierOffset)
-    mbarrierOffset->setAttr("value",
-                            b.getI32IntegerAttr(sharedSize));
+    mbarrierOffset->setAttr("value", b.getI32IntegerAttr(sharedSize));
 }
 
 Value GpuEmitter::mbarrierAddress(Value barriers, Value index) {

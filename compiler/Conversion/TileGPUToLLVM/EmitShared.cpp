@@ -148,9 +148,12 @@ Value flashtile::gpu::sharedPointer(ImplicitLocOpBuilder &b, Value address) {
 }
 
 SharedLayout flashtile::gpu::sharedLayoutOf(tilegpu::SmemType type) {
+  SmallVector<unsigned> order; // the last dimension is the fastest
+  for (unsigned dim = type.getShape().size(); dim-- > 0;)
+    order.push_back(dim);
   return SharedLayout(type.getShape(),
-                      type.getElementType().getIntOrFloatBitWidth() / 8,
-                      {1u, 0u}, static_cast<Swizzle>(type.getSwizzle()));
+                      type.getElementType().getIntOrFloatBitWidth() / 8, order,
+                      static_cast<Swizzle>(type.getSwizzle()));
 }
 
 /// Type of one element in memory: whole bytes.

@@ -17,8 +17,8 @@
 #include "compiler/Analysis/Layout/LayoutConversion.h"
 #include "dialects/TileGPU/IR/TileGPUDialect.h"
 
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -137,9 +137,8 @@ private:
   void emitAssert(tile::AssertOp op);
   void emitPrint(tile::PrintOp op);
   mlir::Value printable(mlir::Value value, mlir::Type element);
-  void
-  printTile(mlir::Value value, const std::string &head,
-            llvm::function_ref<void(llvm::function_ref<void()>)> guarded);
+  void printTile(mlir::Value value, const std::string &head,
+                 llvm::function_ref<void(llvm::function_ref<void()>)> guarded);
 
   // Other layouts (EmitConvert.cpp).
   void emitConvert(tilegpu::ConvertLayoutOp op);

@@ -53,12 +53,25 @@ void GpuEmitter::findLifetimes() {
     Operation *parent = op->getParentOp();
     last[parent] = std::max(last[parent], last[op]);
   });
+  // Products and stores by TMA read in the background until a wait: the last
+  // one of the kernel is late enough.
+  int64_t productsDone = -1, storesDone = -1;
+  kernel.getBody().walk([&](tilegpu::WgmmaWaitOp wait) {
+    productsDone = std::max(productsDone, positions[wait]);
+  });
+  kernel.getBody().walk([&](tilegpu::TmaStoreWaitOp wait) {
+    storesDone = std::max(storesDone, positions[wait]);
+  });
   kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *maker) {
     if (!isa<tilegpu::StageOp, tilegpu::AllocOp>(maker))
       return;
     int64_t end = positions[maker];
     for (Operation *user : accessesOf(maker)) {
       end = std::max(end, positions[user]);
+      if (isa<tilegpu::WgmmaOp>(user))
+        end = std::max(end, productsDone < 0 ? next : productsDone);
+      if (isa<tilegpu::TmaStoreOp>(user))
+        end = std::max(end, storesDone < 0 ? next : storesDone);
       for (Operation *at = user; at->getBlock() != maker->getBlock();
            at = at->getParentOp())
         if (isa<LoopLikeOpInterface>(at->getParentOp()))
@@ -142,5 +155,7 @@ ArrayAttr GpuEmitter::sharedBuffers() {
     add(describeMemory(lifetime.memory), lifetime.offset, lifetime.bytes);
   for (auto [offset, bytes] : scratchSizes)
     add("scratch", offset, bytes);
+  if (mbarrierBytes > 0)
+    add("mbarriers", sharedSize, mbarrierBytes);
   return builder.getArrayAttr(buffers);
 }
