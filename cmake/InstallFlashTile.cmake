@@ -57,8 +57,9 @@ install(TARGETS flashtile EXPORT FlashTileTargets LIBRARY DESTINATION ${CMAKE_IN
 # Public headers: all but those named. They include each other as
 # "runtime/Tensor.h", hence the tree.
 install(DIRECTORY runtime DESTINATION ${FLASHTILE_INCLUDE_DIR}
-  FILES_MATCHING PATTERN "*.h" PATTERN "EnvOptions.def"
+  FILES_MATCHING PATTERN "*.h" PATTERN "EnvOptions.def" PATTERN "DriverApi.def"
   PATTERN "BuildId.h" EXCLUDE
+  PATTERN "CudaModuleImpl.h" EXCLUDE
   PATTERN "GpuKernel.h" EXCLUDE
   PATTERN "GpuModule.h" EXCLUDE
   PATTERN "KernelCache.h" EXCLUDE
@@ -68,10 +69,10 @@ install(DIRECTORY runtime DESTINATION ${FLASHTILE_INCLUDE_DIR}
   PATTERN "NearestName.h" EXCLUDE
   PATTERN "NpyHeader.h" EXCLUDE
   PATTERN "ProgramRunner.h" EXCLUDE
+  PATTERN "PtxVersion.h" EXCLUDE
   PATTERN "StridedLoop.h" EXCLUDE
   PATTERN "TensorImpl.h" EXCLUDE
   PATTERN "TensorMapCache.h" EXCLUDE
-  PATTERN "cuda" EXCLUDE
 )
 install(DIRECTORY compiler/Driver compiler/Frontend compiler/Support
   DESTINATION ${FLASHTILE_INCLUDE_DIR}/compiler

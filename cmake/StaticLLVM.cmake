@@ -1,6 +1,6 @@
-# FLASHTILE_STATIC_LLVM: LLVM's archives in place of libLLVM.so, so that tools
-# and libflashtile.so need nothing but zlib, zstd and the C++ library. Included
-# after FindDependencies, before any target.
+# FLASHTILE_STATIC_LLVM: LLVM's archives in place of libLLVM.so, so that programs
+# need nothing but the C library, and libflashtile.so the C++ library as well.
+# Included after FindDependencies, before any target.
 #
 # Debian's package says that each imported MLIR archive depends on the target
 # LLVM, the shared library. Two copies of LLVM in a process do not work, so that
@@ -47,3 +47,26 @@ endforeach()
 
 # Archives hold far more than one tool uses, and name libraries for that (Z3).
 add_link_options(LINKER:--gc-sections LINKER:--as-needed)
+
+# Programs run on machines where nothing is installed. The library does not bring
+# a C++ library of its own: its exceptions are the application's.
+string(APPEND CMAKE_EXE_LINKER_FLAGS " -static-libstdc++ -static-libgcc -s")
+set(FLASHTILE_FMT fmt::fmt-header-only)
+# What compresses debug information, by archive where there is one.
+function(flashtile_link_archive target name)
+  find_library(FLASHTILE_${name}_ARCHIVE lib${name}.a)
+  mark_as_advanced(FLASHTILE_${name}_ARCHIVE)
+  if(TARGET ${target} AND FLASHTILE_${name}_ARCHIVE)
+    get_target_property(configurations ${target} IMPORTED_CONFIGURATIONS)
+    set(suffixes "")
+    if(configurations)
+      list(TRANSFORM configurations PREPEND _ OUTPUT_VARIABLE suffixes)
+    endif()
+    foreach(suffix IN LISTS suffixes ITEMS "")
+      set_target_properties(${target} PROPERTIES
+        IMPORTED_LOCATION${suffix} ${FLASHTILE_${name}_ARCHIVE})
+    endforeach()
+  endif()
+endfunction()
+flashtile_link_archive(ZLIB::ZLIB z)
+flashtile_link_archive(zstd::libzstd_shared zstd)

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Attention on random tensors, and a kernel of one's own, each checked against
-// a plain loop.
+// a plain loop; and the same attention in a stream of a GPU, if there is one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,10 +13,12 @@
 #include "kernels/FlashAttention.h"
 #include "runtime/Jit.h"
 #include "runtime/Tensor.h"
+#include "runtime/cuda/CudaStream.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <string>
 #include <vector>
 
 using namespace flashtile;
@@ -63,13 +65,40 @@ static dsl::KernelModule buildScaleAndShift() {
   return kernel.build();
 }
 
+/// Attention in a stream of its own, timed by events. Whether it agrees.
+static bool attendOnGpu(const Tensor &q, const Tensor &k, const Tensor &v,
+                        const std::vector<double> &expected) {
+  std::string reason;
+  if (!CudaDevice::isAvailable(&reason)) {
+    std::printf("no GPU: %s\n", reason.c_str());
+    return true;
+  }
+  CudaDevice &gpu = CudaDevice::get(0);
+  const CudaStream stream = CudaStream::create(gpu);
+  const CudaStreamGuard guard(stream);
+  const Tensor there[] = {q.to(gpu.device()), k.to(gpu.device()),
+                          v.to(gpu.device())};
+  flashAttention(there[0], there[1], there[2]); // compiles
+  const CudaEvent start(gpu, CudaEvent::Timing::On);
+  const CudaEvent end(gpu, CudaEvent::Timing::On);
+  start.record(stream);
+  const Tensor o = flashAttention(there[0], there[1], there[2]).o;
+  end.record(stream);
+  end.synchronize();
+  const double difference = largestDifference(o.to(Device::cpu()), expected);
+  std::printf("attention on %s: %.3f ms, differs from a plain loop by %.2g\n",
+              gpu.describe().c_str(), end.millisecondsSince(start), difference);
+  return difference < 1e-5;
+}
+
 int main() {
   try {
     const Tensor q = Tensor::randn({100, 64}, DType::F32, 1);
     const Tensor k = Tensor::randn({150, 64}, DType::F32, 2);
     const Tensor v = Tensor::randn({150, 64}, DType::F32, 3);
     const Tensor o = flashAttention(q, k, v).o;
-    const double attention = largestDifference(o, plainAttention(q, k, v));
+    const std::vector<double> plain = plainAttention(q, k, v);
+    const double attention = largestDifference(o, plain);
     std::printf("attention of %s: differs from a plain loop by %.2g\n",
                 q.describe().c_str(), attention);
 
@@ -82,7 +111,8 @@ int main() {
     const double own = largestDifference(x, expected);
     std::printf("%s: differs from a plain loop by %.2g\n",
                 kernel.signature().c_str(), own);
-    return attention < 1e-5 && own < 1e-6 ? 0 : 1;
+    const bool agrees = attendOnGpu(q, k, v, plain);
+    return attention < 1e-5 && own < 1e-6 && agrees ? 0 : 1;
   } catch (const Error &error) {
     std::fprintf(stderr, "%s: %s\n", errorCodeName(error.code()), error.what());
     return 1;
