@@ -145,13 +145,12 @@ LogicalResult GpuEmitter::emitAtomic(tilegpu::AtomicAddOp op) {
 
 void GpuEmitter::emitScalarAtomic(AtomicAddOp op) {
   orderStores();
-  Value mask = arith::CmpIOp::create(
-      b, arith::CmpIPredicate::eq, arith::OrIOp::create(b, lane, warp), i32(0));
+  Value mask = isFirstThread();
   if (op.getMask())
     mask = arith::AndIOp::create(b, mask, scalar(op.getMask()));
   Registers results = {
       atomicAdd(scalar(op.getPointer()), mask, scalar(op.getValue()))};
-  if (!op->use_empty()) {
+  if (!op->use_empty() && role != Role::Producer) {
     DigitPosition lanes{1, lanesPerWarp}, warps{1, warpCount()};
     results = fromFirstHolders(results, lanes, warps);
   }

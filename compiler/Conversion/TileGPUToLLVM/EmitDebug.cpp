@@ -72,6 +72,8 @@ void GpuEmitter::callPrintf(StringRef format, ArrayRef<Value> arguments) {
 }
 
 Value GpuEmitter::isFirstThread() {
+  if (role == Role::Producer) // which is a single thread
+    return arith::ConstantOp::create(b, b.getBoolAttr(true));
   return arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
                                arith::OrIOp::create(b, lane, warp), i32(0));
 }

@@ -30,6 +30,30 @@ bool flashtile::gpu::needsHopper(Operation *op) {
              TmaLoadOp, TmaStoreOp, TmaStoreWaitOp, WarpSpecializeOp>(op);
 }
 
+/// Stands for a place that is known when compiling.
+static bool isHandle(Type type) {
+  return isa<SmemType, RingType, MbarriersType, TensorMapType>(type);
+}
+
+LogicalResult GpuEmitter::checkHandles() {
+  WalkResult walked =
+      kernel.getBody().walk<WalkOrder::PreOrder>([](Operation *op) {
+        if (isa<TileGPUDialect>(op->getDialect()))
+          return WalkResult::advance();
+        SmallVector<Type> types(op->getOperandTypes());
+        llvm::append_range(types, op->getResultTypes());
+        for (Region &region : op->getRegions())
+          for (Block &block : region)
+            llvm::append_range(types, block.getArgumentTypes());
+        const auto *found = llvm::find_if(types, isHandle);
+        if (found == types.end())
+          return WalkResult::advance();
+        op->emitOpError("cannot take or return a value of type ") << *found;
+        return WalkResult::interrupt();
+      });
+  return failure(walked.wasInterrupted());
+}
+
 void GpuEmitter::bySingleThread(function_ref<void()> emitCode) {
   if (role == Role::Producer)
     return emitCode(); // the region's only thread

@@ -60,6 +60,8 @@ LogicalResult GpuEmitter::emit(ValueRange arguments, ValueRange grid,
   llvm::append_range(programIds, grid);
   prologueEnd = i32(0).getDefiningOp();
 
+  if (failed(checkHandles()))
+    return failure();
   allocateShared();
   makeMbarriers();
   LogicalResult emitted = emitBlock(kernel.getBody().front());

@@ -155,7 +155,8 @@ LogicalResult GpuEmitter::checkWgmma(tilegpu::WgmmaOp op) {
     if (layoutOf(type) == wanted)
       return success();
     return op.emitOpError("expected ")
-           << what << " in the layout " << wanted.str() << ", but got " << type;
+           << what << " in the layout " << wanted.canonical().str()
+           << ", but got " << type;
   };
   auto result = cast<RankedTensorType>(op.getType());
   if (failed(check("a result", result,

@@ -287,6 +287,9 @@ private:
   /// Nothing where `op` is not of TileGPUHopperOps.td.
   std::optional<mlir::LogicalResult> emitHopperOp(mlir::Operation *op);
   mlir::LogicalResult emitWarpSpecialize(tilegpu::WarpSpecializeOp op);
+  /// Tiles in shared memory, rings, barriers and tensor maps go from the
+  /// operation that makes them to those that use them, not through others.
+  mlir::LogicalResult checkHandles();
   /// The kernel's target is sm_90a.
   bool isHopper();
   /// `code` runs in one thread of those that run the current role.

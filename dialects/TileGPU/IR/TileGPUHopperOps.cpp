@@ -373,10 +373,11 @@ LogicalResult WarpSpecializeOp::verify() {
   WalkResult producer = getProducer().walk([](Operation *op) {
     if (llvm::none_of(op->getOperandTypes(), isTile) &&
         llvm::none_of(op->getResultTypes(), isTile) &&
-        !isa<BarrierOp, WgmmaOp, WgmmaWaitOp>(op))
+        !isa<BarrierOp, NamedBarrierOp, CopyAsyncOp, CommitCopiesOp,
+             WaitCopiesOp>(op))
       return WalkResult::advance();
-    op->emitOpError("expected no tiles and no barriers of the program in a "
-                    "producer region");
+    op->emitOpError("is not for a producer region, whose single thread has no "
+                    "tiles and waits for mbarriers only");
     return WalkResult::interrupt();
   });
   if (producer.wasInterrupted())
