@@ -17,6 +17,10 @@
 using namespace flashtile;
 using namespace flashtile::cputest;
 
+namespace {
+class Fuzz : public OnTheTarget {};
+} // namespace
+
 /// Numbers for every memory: small, so that float arithmetic stays exact.
 static std::vector<std::vector<int64_t>>
 initialContents(const RandomProgram &program, uint64_t seed) {
@@ -88,8 +92,8 @@ static void fuzz(ProgramFlavour flavour, uint64_t count) {
   }
 }
 
-TEST(Fuzz, ShapesAgreeWithTheReference) { fuzz(ProgramFlavour::Shapes, 60); }
+TEST_F(Fuzz, ShapesAgreeWithTheReference) { fuzz(ProgramFlavour::Shapes, 60); }
 
-TEST(Fuzz, ProgramsAgreeWithTheReference) {
+TEST_F(Fuzz, ProgramsAgreeWithTheReference) {
   fuzz(ProgramFlavour::Everything, 60);
 }

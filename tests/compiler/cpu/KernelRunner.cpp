@@ -1,4 +1,4 @@
-//===- KernelRunner.cpp - Compiles kernel text and runs it on the cpu -----===//
+//===- KernelRunner.cpp - Compiles kernel text and runs it ----------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,6 +25,8 @@ static constexpr size_t kCanaryBytes = 4096;
 const std::vector<std::string> &cputest::processors() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> list = {"host"};
+    if (testTarget() != TestTarget::Cpu)
+      return list;
 #if defined(__x86_64__)
     bool wide = __builtin_cpu_supports("avx512f");
     bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
@@ -60,11 +62,14 @@ std::string cputest::fill(
 
 Memory::Memory(ElementType type, int64_t count)
     : elementType(type), count(count),
-      bytes(count * elementSize(type) + kCanaryBytes, 0xFF) {}
+      bytes(count * elementSize(type) + kCanaryBytes, 0xFF) {
+  registerMemory(bytes.data(), bytes.size());
+}
 
 Memory::~Memory() {
   if (bytes.empty())
     return; // moved from
+  forgetMemory(bytes.data());
   auto canary = bytes.end() - kCanaryBytes;
   auto wrong = std::find_if(canary, bytes.end(),
                             [](uint8_t byte) { return byte != 0xFF; });
@@ -226,6 +231,16 @@ static CpuCallbacks callbacks() {
 }
 
 Program::Program(const std::string &text, const std::string &cpu) {
+  if (testTarget() != TestTarget::Cpu) {
+    GpuProgramResult compiled = compileForGpuTests(text);
+    if (!compiled.error.empty()) {
+      ADD_FAILURE() << compiled.error << "\n" << text;
+      return;
+    }
+    gpu = std::move(compiled.program);
+    if (gpu)
+      return;
+  }
   CompilerOptions options;
   options.cpu = cpu;
   options.verifyEach = true;
@@ -242,27 +257,6 @@ std::string cputest::compileError(const std::string &text) {
                               << text;
   EXPECT_FALSE(result.internal) << result.error;
   return result.error;
-}
-
-/// Extents of the grid, x first.
-static std::array<int32_t, 3> extents(const CompiledKernel &kernel,
-                                      const std::vector<Argument> &arguments) {
-  std::vector<int64_t> integers;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    const KernelArgument &argument = kernel.info.arguments[i];
-    if (argument.isPointer || isFloat(argument.type))
-      continue;
-    int64_t value = 0;
-    std::memcpy(&value, arguments[i].address(), elementSize(argument.type));
-    integers.push_back(wrapTo(argument.type, value));
-  }
-  std::array<int32_t, 3> grid = {1, 1, 1};
-  for (size_t axis = 0; axis < kernel.info.grid.size(); ++axis) {
-    int64_t extent = 0;
-    EXPECT_TRUE(kernel.info.grid[axis].evaluate(integers, extent));
-    grid[axis] = static_cast<int32_t>(extent);
-  }
-  return grid;
 }
 
 /// Scratch memory with a canary after it.
@@ -300,7 +294,7 @@ addresses(const std::vector<Argument> &arguments) {
 Outcome Program::launch(const CompiledKernel &kernel,
                         const std::vector<Argument> &arguments) const {
   EXPECT_EQ(kernel.info.arguments.size(), arguments.size());
-  auto grid = extents(kernel, arguments);
+  auto grid = gridOf(kernel.info, arguments);
   auto list = addresses(arguments);
   Arena arena(kernel.arenaBytes);
   LaunchContext context;
@@ -322,6 +316,8 @@ Outcome Program::launch(const CompiledKernel &kernel,
 
 Outcome Program::run(const std::string &kernel,
                      const std::vector<Argument> &arguments) const {
+  if (gpu)
+    return gpu->run(kernel, arguments);
   if (!module)
     return {"did not compile", {}};
   for (const CompiledKernel &candidate : module->kernels)
@@ -332,6 +328,8 @@ Outcome Program::run(const std::string &kernel,
 }
 
 Outcome Program::run(const std::vector<Argument> &arguments) const {
+  if (gpu)
+    return gpu->run("", arguments);
   if (!module)
     return {"did not compile", {}};
   EXPECT_EQ(module->kernels.size(), 1u);
@@ -340,10 +338,12 @@ Outcome Program::run(const std::vector<Argument> &arguments) const {
 
 void Program::runThreaded(const std::vector<Argument> &arguments,
                           unsigned threads) const {
+  if (gpu)
+    gpu->run("", arguments);
   if (!module)
     return;
   const CompiledKernel &kernel = module->kernels.front();
-  auto grid = extents(kernel, arguments);
+  auto grid = gridOf(kernel.info, arguments);
   auto list = addresses(arguments);
   int64_t count = int64_t(grid[0]) * grid[1] * grid[2];
   std::atomic<int64_t> next = 0;

@@ -1,10 +1,11 @@
-//===- KernelRunner.h - Compiles kernel text and runs it on the cpu -------===//
+//===- KernelRunner.h - Compiles kernel text and runs it ------------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the numeric tests of the cpu target share. They call the compiler's
-// entry points directly, below the runtime, so that a fault is the compiler's.
+// What the numeric tests share. They call the compiler's entry points directly,
+// below the runtime, so that a fault is the compiler's. TestTarget.h says which
+// target they test.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,6 +13,7 @@
 #define FLASHTILE_TESTS_COMPILER_CPU_KERNELRUNNER_H
 
 #include "compiler/Driver/Compiler.h"
+#include "tests/compiler/cpu/TestTarget.h"
 
 #include "gtest/gtest.h"
 
@@ -25,7 +27,7 @@
 namespace flashtile::cputest {
 
 /// Processors to compile for that this machine can run: vectors of 16 (where
-/// it has AVX-512), 8 and 4 lanes on x86-64.
+/// it has AVX-512), 8 and 4 lanes on x86-64. Only "host" for gpu targets.
 const std::vector<std::string> &processors();
 
 /// `text` with each "$name" replaced. The longest name wins.
@@ -44,7 +46,7 @@ public:
   Memory(ElementType type, int64_t count);
   ~Memory();
   Memory(const Memory &) = delete;
-  Memory(Memory &&) = default;
+  Memory(Memory &&other) = default; // the same bytes stay where they are
 
   ElementType type() const { return elementType; }
   int64_t size() const { return count; }
@@ -121,8 +123,10 @@ class Program {
 public:
   explicit Program(const std::string &text, const std::string &cpu = "host");
 
-  explicit operator bool() const { return module != nullptr; }
-  const CompileReport &report() const { return module->report; }
+  explicit operator bool() const { return module || gpu; }
+  const CompileReport &report() const {
+    return module ? module->report : gpu->report;
+  }
 
   /// Runs every program of the grid, one after the other, the last first.
   Outcome run(const std::string &kernel,
@@ -138,13 +142,29 @@ private:
                  const std::vector<Argument> &arguments) const;
 
   std::unique_ptr<CompiledModule> module;
+  std::unique_ptr<GpuProgram> gpu;
 };
 
 /// The diagnostics of a text that must not compile; fails where it does.
 std::string compileError(const std::string &text);
 
 /// Base of tests that run once for each vector shape.
-class OnEachProcessor : public testing::TestWithParam<std::string> {};
+class OnEachProcessor : public testing::TestWithParam<std::string> {
+protected:
+  void SetUp() override {
+    if (std::string reason = whyTargetIsMissing(); !reason.empty())
+      GTEST_SKIP() << reason;
+  }
+};
+
+/// The same for tests that run once.
+class OnTheTarget : public testing::Test {
+protected:
+  void SetUp() override {
+    if (std::string reason = whyTargetIsMissing(); !reason.empty())
+      GTEST_SKIP() << reason;
+  }
+};
 
 #define FLASHTILE_ON_EACH_PROCESSOR(suite)                                     \
   INSTANTIATE_TEST_SUITE_P(                                                    \

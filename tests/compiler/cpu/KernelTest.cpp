@@ -12,7 +12,11 @@
 using namespace flashtile;
 using namespace flashtile::cputest;
 
-TEST(Kernels, ProgramsKnowTheirPlaceInTheGrid) {
+namespace {
+class Kernels : public OnTheTarget {};
+} // namespace
+
+TEST_F(Kernels, ProgramsKnowTheirPlaceInTheGrid) {
   const std::pair<const char *, std::array<int32_t, 3>> grids[] = {
       {"(n)", {5, 1, 1}}, {"(n, 3)", {5, 3, 1}}, {"(2, n, 3)", {2, 5, 3}}};
   for (auto [grid, extent] : grids) {
@@ -44,7 +48,7 @@ tile.kernel @k(%y: !tile.ptr<i32>, %n: i32) grid(n) -> $grid {
   }
 }
 
-TEST(Kernels, ArgumentsOfEveryType) {
+TEST_F(Kernels, ArgumentsOfEveryType) {
   Program program(R"(
 tile.kernel @k(%y: !tile.ptr<f64>, %a: i1, %b: i8, %c: i16, %d: i32, %e: i64,
                %f: f32, %g: f64) grid(a, b, c, d, e) -> (1) {
@@ -69,7 +73,7 @@ tile.kernel @k(%y: !tile.ptr<f64>, %a: i1, %b: i8, %c: i16, %d: i32, %e: i64,
   EXPECT_EQ(y.get(0), 1.0 - 2 - 300 + 70000 + 0x1p40 + 0.75);
 }
 
-TEST(Kernels, SeveralInOneModuleAndNamesOfTheCLibrary) {
+TEST_F(Kernels, SeveralInOneModuleAndNamesOfTheCLibrary) {
   const char *kernel = R"(
 tile.kernel @$name(%x: !tile.ptr<f64>, %y: !tile.ptr<f64>) grid() -> (1) {
   %v = tile.load %x : !tile.ptr<f64>
@@ -94,7 +98,7 @@ tile.kernel @$name(%x: !tile.ptr<f64>, %y: !tile.ptr<f64>) grid() -> (1) {
   EXPECT_NEAR(y.get(0), 0.75 + std::tanh(0.75), 1e-14);
 }
 
-TEST(Kernels, AssertionsStopTheProgram) {
+TEST_F(Kernels, AssertionsStopTheProgram) {
   Program program(R"(
 tile.kernel @k(%y: !tile.ptr<i32>, %n: i32) grid(n) -> (1) {
   %i = tile.arange 0 to 37 : tensor<37xi32>
@@ -123,7 +127,7 @@ tile.kernel @k(%y: !tile.ptr<i32>, %n: i32) grid(n) -> (1) {
   }
 }
 
-TEST(Kernels, PrintingShowsEveryElementInOrder) {
+TEST_F(Kernels, PrintingShowsEveryElementInOrder) {
   Program program(R"(
 tile.kernel @k(%n: i32, %f: f32) grid(n) -> (1) {
   %t = arith.constant dense<[[1.5, -2.0], [0.25, 8.0], [3.0, 4.0]]> : tensor<3x2xbf16>
@@ -145,7 +149,7 @@ tile.kernel @k(%n: i32, %f: f32) grid(n) -> (1) {
   EXPECT_EQ(outcome.printed, expected);
 }
 
-TEST(Kernels, OneColumnOfABooleanRow) {
+TEST_F(Kernels, OneColumnOfABooleanRow) {
   for (auto [m, n] : {std::pair(16, 16), {32, 8}, {4, 64}})
     for (int column : {0, 1, n - 1}) {
       Program program(fill(R"(
@@ -201,7 +205,7 @@ tile.kernel @k(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>) grid() -> (1) {
                {"T", std::to_string(rows) + "x" + std::to_string(n) + "xf32"}});
 }
 
-TEST(Kernels, LargeTilesCompileInBoundedTime) {
+TEST_F(Kernels, LargeTilesCompileInBoundedTime) {
   for (int64_t rows : {1, 4})
     for (int64_t n = 1 << 10; n <= 1 << 17; n *= 2) {
       Program program(softmax(rows, n));
@@ -224,7 +228,7 @@ TEST(Kernels, LargeTilesCompileInBoundedTime) {
     }
 }
 
-TEST(Kernels, ALayerNormOfALongRowCompilesInBoundedTime) {
+TEST_F(Kernels, ALayerNormOfALongRowCompilesInBoundedTime) {
   Program program(R"(
 tile.kernel @k(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>) grid() -> (1) {
   %zero = arith.constant 0 : i64
@@ -260,7 +264,7 @@ tile.kernel @k(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>) grid() -> (1) {
     ASSERT_NEAR(y.get(i), (i % 2 ? 2 : -2) / std::sqrt(4 + 1e-5), 1e-6);
 }
 
-TEST(Kernels, SixtyFourDotsInARowCompileInBoundedTime) {
+TEST_F(Kernels, SixtyFourDotsInARowCompileInBoundedTime) {
   std::string text = R"(
 tile.kernel @k(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>) grid() -> (1) {
   %zero = arith.constant 0 : i64

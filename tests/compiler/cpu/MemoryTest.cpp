@@ -205,8 +205,12 @@ public:
     all = static_cast<uint8_t *>(
         mmap(nullptr, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     mprotect(all + page, page, PROT_READ | PROT_WRITE);
+    registerMemory(begin(), page);
   }
-  ~GuardedPage() { munmap(all, 3 * page); }
+  ~GuardedPage() {
+    forgetMemory(begin());
+    munmap(all, 3 * page);
+  }
   uint8_t *begin() { return all + page; }
   uint8_t *end() { return all + 2 * page; }
 

@@ -1,0 +1,71 @@
+//===- TestTarget.h - Where the numeric tests run their kernels -----------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// FLASHTILE_TEST_TARGET chooses, for all tests of the program:
+//   cpu (or unset)   the cpu target
+//   ptx              code for sm_80, interpreted (PtxMachine.h)
+//   cuda             the first GPU, through the runtime
+//   sm_80, sm_90a    kernels are compiled for it, and assembled where there is
+//                    a ptxas; results are those of the cpu target
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FLASHTILE_TESTS_COMPILER_CPU_TESTTARGET_H
+#define FLASHTILE_TESTS_COMPILER_CPU_TESTTARGET_H
+
+#include "compiler/Driver/Compiler.h"
+
+#include <array>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace flashtile::cputest {
+
+class Argument;
+struct Outcome;
+
+enum class TestTarget { Cpu, Ptx, Cuda, Sm80, Sm90a };
+TestTarget testTarget();
+/// The code that runs is the gpu targets'.
+bool runsGpuCode();
+/// Why tests cannot run on the target; empty where they can.
+std::string whyTargetIsMissing();
+/// `many` on the cpu and on a GPU, `few` where code is interpreted.
+template <typename T>
+T unlessInterpreted(T many, T few) {
+  return testTarget() == TestTarget::Ptx ? few : many;
+}
+
+/// Memory that kernels get pointers to: a GPU works on copies of it, which are
+/// written back.
+void registerMemory(void *begin, size_t bytes);
+void forgetMemory(void *begin);
+
+/// Kernels for a gpu target.
+class GpuProgram {
+public:
+  virtual ~GpuProgram();
+  virtual Outcome run(const std::string &kernel,
+                      const std::vector<Argument> &arguments) const = 0;
+  CompileReport report;
+};
+
+/// Compiles for the test's target, which is not the cpu. An empty `error` means
+/// success; for Sm80 and Sm90a there is no program.
+struct GpuProgramResult {
+  std::unique_ptr<GpuProgram> program;
+  std::string error;
+};
+GpuProgramResult compileForGpuTests(const std::string &text);
+
+/// Extents of the grid, x first.
+std::array<int32_t, 3> gridOf(const KernelInfo &info,
+                              const std::vector<Argument> &arguments);
+
+} // namespace flashtile::cputest
+
+#endif // FLASHTILE_TESTS_COMPILER_CPU_TESTTARGET_H
