@@ -33,7 +33,10 @@ void flashtile::assemble(KernelArtifact &artifact, CudaDevice &device,
   LinkedCode code =
       linkPtx(device, artifact.code, {}, artifact.kernels.front().info.name);
   report.stages.push_back({"driver", code.milliseconds});
-  PtxLog::parse(code.log).addTo(artifact.kernels);
+  const PtxLog log = PtxLog::parse(code.log);
+  log.addTo(artifact.kernels);
+  artifact.warnings.insert(artifact.warnings.end(), log.advice.begin(),
+                           log.advice.end());
   artifact.code.assign(code.cubin.begin(), code.cubin.end());
   artifact.format = CodeFormat::Cubin;
 }

@@ -76,7 +76,8 @@ public:
   ///
   /// Throws InvalidArgument, before anything runs, for an argument that is
   /// missing, unknown, given twice, of the wrong type or out of range, and for
-  /// a grid with an extent that is negative or above 2^31 - 1; Assertion, with
+  /// a grid with an extent that is negative or above 2^31 - 1; on a GPU, where
+  /// no function of the kernel can run with these arguments; Assertion, with
   /// the program, where a `tile.assert` failed: other programs may or may not
   /// have run.
   void launch(std::initializer_list<NamedArgument> arguments) const;

@@ -129,6 +129,8 @@ TEST_F(GpuReportTest, AssemblingKeepsWhatTheDriverSaid) {
   EXPECT_EQ(artifact.format, CodeFormat::Cubin);
   EXPECT_EQ(artifact.kernels[0].entries[0].resources.spillLoadBytes, 388);
   EXPECT_EQ(artifact.kernels[0].entries[1].resources.registers, 180);
+  ASSERT_EQ(artifact.warnings.size(), 1u);
+  EXPECT_THAT(artifact.warnings[0], HasSubstr("C7510"));
   // Bytes on disk keep it.
   const auto read = KernelArtifact::parse(artifact.serialize());
   ASSERT_TRUE(read);
