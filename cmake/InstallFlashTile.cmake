@@ -72,6 +72,7 @@ install(DIRECTORY runtime DESTINATION ${FLASHTILE_INCLUDE_DIR}
   PATTERN "PtxVersion.h" EXCLUDE
   PATTERN "StridedLoop.h" EXCLUDE
   PATTERN "TensorImpl.h" EXCLUDE
+  PATTERN "TuningRecord.h" EXCLUDE
   PATTERN "TensorMapCache.h" EXCLUDE
 )
 install(DIRECTORY compiler/Driver compiler/Frontend compiler/Support
@@ -87,7 +88,9 @@ install(DIRECTORY compiler/Driver compiler/Frontend compiler/Support
 )
 install(DIRECTORY kernels DESTINATION ${FLASHTILE_INCLUDE_DIR}
   FILES_MATCHING PATTERN "*.h"
+  PATTERN "LookupTable.h" EXCLUDE
   PATTERN "Reference" EXCLUDE
+  PATTERN "TensorStack.h" EXCLUDE
 )
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/FlashTile)

@@ -9,15 +9,16 @@
 
 using namespace flashtile;
 
-/// Whether tensor cores multiply this type; others take multiply-adds.
+/// Whether tensor cores multiply this type as it is: f32 takes three products,
+/// f64 multiply-adds.
 static bool hasTensorCores(DType dtype) { return elementSize(dtype) <= 2; }
 
 MatmulTiles flashtile::defaultMatmulTiles(DeviceClass device, DType dtype) {
   if (device == DeviceClass::Cpu)
-    return {64, 64, 64, 4, 2};
+    return {128, 64, 64, 4, 2};
   if (!hasTensorCores(dtype))
     return dtype == DType::F64 ? MatmulTiles{32, 32, 16, 4, 2}
-                               : MatmulTiles{64, 64, 16, 4, 2};
+                               : MatmulTiles{64, 64, 32, 4, 2};
   if (device == DeviceClass::Sm80)
     return {128, 64, 32, 4, 2};
   return {128, 128, 64, 8, 2};
@@ -28,16 +29,17 @@ std::vector<MatmulTiles> flashtile::matmulCandidates(DeviceClass device,
   std::vector<MatmulTiles> all = {defaultMatmulTiles(device, dtype)};
   if (device == DeviceClass::Cpu) {
     for (const MatmulTiles &tiles :
-         {MatmulTiles{32, 64, 64}, MatmulTiles{64, 64, 128},
-          MatmulTiles{64, 128, 64}, MatmulTiles{128, 64, 64},
-          MatmulTiles{128, 128, 64}, MatmulTiles{64, 64, 256}})
+         {MatmulTiles{64, 64, 64}, MatmulTiles{64, 64, 128},
+          MatmulTiles{64, 128, 64}, MatmulTiles{64, 256, 64},
+          MatmulTiles{128, 128, 64}, MatmulTiles{128, 128, 128}})
       all.push_back(tiles);
     return all;
   }
   if (!hasTensorCores(dtype)) {
     for (const MatmulTiles &tiles :
          {MatmulTiles{32, 32, 32}, MatmulTiles{64, 32, 16},
-          MatmulTiles{64, 64, 32}, MatmulTiles{128, 64, 16, 8}})
+          MatmulTiles{64, 64, 16}, MatmulTiles{128, 64, 32, 8},
+          MatmulTiles{128, 128, 32, 8}})
       all.push_back(tiles);
     return all;
   }
