@@ -121,6 +121,19 @@ void GpuKernel::launchEntry(const Entry &entry, const TensorMap *maps,
       [&](const Tensor &tensor) { recordUse(tensor, stream); });
 }
 
+/// According to the driver; -1 where it does not answer: a report of a lost
+/// device is still one.
+static int64_t blocksAtOnce(const CudaFunction &function,
+                            const GpuEntry &entry) {
+  try {
+    return function.maxBlocksPerMultiprocessor(
+        static_cast<int>(entry.numThreads),
+        static_cast<size_t>(entry.sharedBytes));
+  } catch (const Error &) {
+    return -1;
+  }
+}
+
 void GpuKernel::describe(KernelReport &report) const {
   report.onGpu = true;
   for (const Entry &entry : entries) {
@@ -133,9 +146,7 @@ void GpuKernel::describe(KernelReport &report) const {
     added.staticSharedBytes = attributes.staticSharedBytes;
     added.maxThreadsPerBlock = attributes.maxThreadsPerBlock;
     if (entry.tooLarge.empty())
-      added.blocksPerMultiprocessor = entry.function.maxBlocksPerMultiprocessor(
-          static_cast<int>(entry.info.numThreads),
-          static_cast<size_t>(entry.info.sharedBytes));
+      added.blocksPerMultiprocessor = blocksAtOnce(entry.function, entry.info);
   }
   const std::lock_guard<std::mutex> lock(reasonsMutex);
   for (const std::string &reason : reasons)

@@ -119,6 +119,15 @@ TEST_F(GpuReportTest, TheReportOfAKernelHasEverything) {
   EXPECT_THAT(text, HasSubstr("remark: a remark\n"));
 }
 
+TEST_F(GpuReportTest, WithoutAnAnswerTheOccupancyIsComputed) {
+  const Kernel kernel = kernelOf(mappedArtifact());
+  driver.failOnce["cuOccupancyMaxActiveBlocksPerMultiprocessor"] =
+      cuda::invalidValue;
+  EXPECT_THAT(kernel.report().toString(),
+              HasSubstr("blocks on a multiprocessor: 2 (registers allow 12, "
+                        "shared memory 2, threads 12)"));
+}
+
 TEST_F(GpuReportTest, AssemblingKeepsWhatTheDriverSaid) {
   driver.infoLog = assemblerLog;
   KernelArtifact artifact = mappedArtifact();
