@@ -152,9 +152,14 @@ LogicalResult GpuEmitter::emitScalar(Operation *op) {
     return mapped;
   };
   if (auto make = dyn_cast<MakeBlockPtrOp>(op)) {
-    windows[make.getResult()] = {scalar(make.getBase()), all(make.getShape()),
-                                 all(make.getStrides()),
-                                 all(make.getOffsets())};
+    GpuWindow window = {scalar(make.getBase()), all(make.getShape()),
+                        all(make.getStrides()), all(make.getOffsets())};
+    // Bounds are compared as unsigned: a negative extent is none.
+    for (Value &extent : window.shape)
+      if (APInt known; !matchPattern(extent, m_ConstantInt(&known)) ||
+                       known.isNegative())
+        extent = arith::MaxSIOp::create(b, extent, i64(0));
+    windows[make.getResult()] = window;
     return success();
   }
   if (auto advance = dyn_cast<AdvanceOp>(op)) {
@@ -168,8 +173,8 @@ LogicalResult GpuEmitter::emitScalar(Operation *op) {
       select && isa<BlockPtrType>(select.getType()))
     return emitWindowSelect(select), success();
   if (op->getNumResults() && isElementwise(op)) {
-    for (auto [result, value] : llvm::zip(
-             op->getResults(), emitElements(op, all(op->getOperands()))))
+    for (auto [result, value] :
+         llvm::zip(op->getResults(), emitElements(op, all(op->getOperands()))))
       scalars.map(result, value);
     return success();
   }
@@ -192,9 +197,24 @@ LogicalResult GpuEmitter::emitScalar(Operation *op) {
 // Carried values
 //===----------------------------------------------------------------------===//
 
+/// Elements of a tile in one carried value. Narrow ones are carried as words:
+/// LLVM would move their conversions over the phi, one by one, and carry what
+/// they are converted from.
+static int64_t carriedTogether(Type element, int64_t count) {
+  constexpr int64_t kWordBits = 32, kByteBits = 8;
+  int64_t bits = element.getIntOrFloatBitWidth();
+  if (bits < kByteBits || bits >= kWordBits || count % (kWordBits / bits) != 0)
+    return 1;
+  return kWordBits / bits;
+}
+
 void GpuEmitter::flatten(Value value, SmallVectorImpl<Value> &parts) {
-  if (tileType(value)) {
-    llvm::append_range(parts, tiles.at(value));
+  if (auto type = tileType(value)) {
+    const Registers &values = tiles.at(value);
+    if (carriedTogether(registerType(type.getElementType()), values.size()) > 1)
+      llvm::append_range(parts, packWords(values));
+    else
+      llvm::append_range(parts, values);
     return;
   }
   if (!isa<BlockPtrType>(value.getType())) {
@@ -215,8 +235,12 @@ void GpuEmitter::bind(Value value, ValueRange &parts) {
     return taken;
   };
   if (auto type = tileType(value)) {
-    SmallVector<Value, 4> taken = take(layoutOf(type).registersPerThread());
-    tiles[value] = Registers(taken.begin(), taken.end());
+    Type element = registerType(type.getElementType());
+    int64_t count = layoutOf(type).registersPerThread();
+    int64_t together = carriedTogether(element, count);
+    SmallVector<Value, 4> taken = take(count / together);
+    tiles[value] = together > 1 ? unpackWords(taken, element)
+                                : Registers(taken.begin(), taken.end());
     return;
   }
   auto block = dyn_cast<BlockPtrType>(value.getType());
@@ -233,9 +257,13 @@ void GpuEmitter::bind(Value value, ValueRange &parts) {
 }
 
 SmallVector<Type> GpuEmitter::flattenedTypes(Value value) {
-  if (auto type = tileType(value))
-    return SmallVector<Type>(layoutOf(type).registersPerThread(),
-                             registerType(type.getElementType()));
+  if (auto type = tileType(value)) {
+    Type element = registerType(type.getElementType());
+    int64_t count = layoutOf(type).registersPerThread();
+    int64_t together = carriedTogether(element, count);
+    return SmallVector<Type>(count / together,
+                             together > 1 ? Type(b.getI32Type()) : element);
+  }
   if (auto block = dyn_cast<BlockPtrType>(value.getType()))
     return SmallVector<Type>(1 + 3 * block.getRank(), b.getI64Type());
   return {registerType(value.getType())};

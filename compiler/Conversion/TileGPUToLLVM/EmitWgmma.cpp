@@ -122,6 +122,19 @@ Registers GpuEmitter::packWords(ArrayRef<Value> values) {
   return words;
 }
 
+Registers GpuEmitter::unpackWords(ArrayRef<Value> words, Type type) {
+  int64_t perWord = 32 / type.getIntOrFloatBitWidth();
+  Registers values;
+  for (Value word : words) {
+    Value vector =
+        LLVM::BitcastOp::create(b, VectorType::get({perWord}, type), word);
+    for (int64_t position = 0; position < perWord; ++position)
+      values.push_back(
+          LLVM::ExtractElementOp::create(b, vector, i32(position)));
+  }
+  return values;
+}
+
 /// ".bf16.bf16" and so on; the depth of an instruction, in elements.
 static std::string typesOf(Type a, Type b) {
   auto name = [](Type type) -> std::string {

@@ -254,6 +254,7 @@ private:
   mlir::Value matrixDescriptor(mlir::Value address, uint64_t rest);
   /// Registers of up to 32 bits as 32-bit words.
   Registers packWords(llvm::ArrayRef<mlir::Value> values);
+  Registers unpackWords(llvm::ArrayRef<mlir::Value> words, mlir::Type type);
 
   // Barriers (EmitBarriers.cpp).
   /// Code with side effects; no value where `type` is null.
