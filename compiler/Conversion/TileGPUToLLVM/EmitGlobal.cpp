@@ -51,7 +51,10 @@ struct AccessType {
 };
 } // namespace
 
-static AccessType accessType(int64_t bytes) {
+static AccessType accessType(int64_t elementBytes, int64_t count) {
+  int64_t bytes = elementBytes * count;
+  if (elementBytes == 8)
+    return {"b64", "l", 8, count};
   switch (bytes) {
   case 1:
     return {"b8", "h", 1, 1};
@@ -59,8 +62,6 @@ static AccessType accessType(int64_t bytes) {
     return {"b16", "h", 2, 1};
   case 4:
     return {"b32", "r", 4, 1};
-  case 8:
-    return {"b64", "l", 8, 1};
   default:
     return {"b32", "r", 4, bytes / 4};
   }
@@ -151,7 +152,7 @@ Registers GpuEmitter::loadElements(Value address, Value mask, ValueRange others,
                                    Type element) {
   Type type = registerType(element);
   int64_t count = others.size();
-  AccessType access = accessType(bytesOf(type) * count);
+  AccessType access = accessType(bytesOf(type), count);
   int64_t words = access.words;
   SmallVector<Value> operands = {
       address, arith::ExtUIOp::create(b, b.getI32Type(), mask)};
@@ -184,7 +185,7 @@ Registers GpuEmitter::loadElements(Value address, Value mask, ValueRange others,
 void GpuEmitter::storeElements(Value address, Value mask, ValueRange values,
                                Type element) {
   int64_t count = values.size();
-  AccessType access = accessType(bytesOf(registerType(element)) * count);
+  AccessType access = accessType(bytesOf(registerType(element)), count);
   SmallVector<Value> operands = {
       address, arith::ExtUIOp::create(b, b.getI32Type(), mask)};
   llvm::append_range(operands, toWords(b, values, access));

@@ -30,6 +30,14 @@ uint8_t *flashtile::cputest::ptxPointer(PtxThread &thread,
       throw std::runtime_error("misaligned access to shared memory");
     return thread.block->shared.data() + address;
   }
+  if (space == "local") {
+    uint64_t begin = reinterpret_cast<uint64_t>(thread.local.data());
+    if (address < begin || address + bytes > begin + thread.local.size())
+      throw std::runtime_error(
+          "access outside of local memory at " +
+          std::to_string(int64_t(address - begin)) + " of " +
+          std::to_string(thread.local.size()));
+  }
   if (address % bytes != 0 && bytes > 1)
     throw std::runtime_error("misaligned access of " + std::to_string(bytes) +
                              " bytes");
@@ -398,7 +406,8 @@ static std::function<uint64_t(uint64_t)> conversion(const PtxWords &words,
   return [=](uint64_t x) -> uint64_t {
     uint64_t value = from.kind == 's' ? uint64_t(extended(x, from.bits))
                                       : masked(x, from.bits);
-    return value;
+    return to.kind == 's' ? uint64_t(extended(value, to.bits))
+                          : masked(value, to.bits);
   };
 }
 

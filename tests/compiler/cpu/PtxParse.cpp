@@ -160,7 +160,7 @@ void KernelParser::statement(std::string line) {
       line = trimmed(line.substr(1));
   }
   if (line.empty() || startsWith(line, ".reg") || startsWith(line, ".pragma") ||
-      startsWith(line, ".loc"))
+      startsWith(line, ".loc "))
     return;
   if (startsWith(line, ".local")) {
     // .local .align 8 .b8 __local_depot0[256]
