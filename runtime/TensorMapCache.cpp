@@ -111,7 +111,7 @@ static Swizzle swizzleOf(int64_t bytes) {
                        : Swizzle::None;
 }
 
-/// Fills in `description`. Returns what does not fit 64 bits, or nothing.
+/// Fills in `description`. Returns what does not fit its integers, or nothing.
 std::string TensorMapCache::describe(const TensorMapParameter &map,
                                      const LaunchArguments &arguments,
                                      TensorMapDescription &description) const {
@@ -134,9 +134,15 @@ std::string TensorMapCache::describe(const TensorMapParameter &map,
       return tooLarge(map.offset, "offset");
     description.base += static_cast<uint64_t>(offset);
   }
-  for (const GridExpr &expression : map.extents)
-    if (!expression.evaluate(values, description.shape.emplace_back()))
-      return tooLarge(expression, "extent");
+  for (size_t i = 0; i < map.extents.size(); ++i) {
+    int64_t &extent = description.shape.emplace_back();
+    if (!map.extents[i].evaluate(values, extent))
+      return tooLarge(map.extents[i], "extent");
+    // The map may have more, but a copy says where in 32 bits with a sign.
+    if (extent > INT32_MAX)
+      return "extent " + std::to_string(extent) + " of dimension " +
+             std::to_string(i) + " is beyond 2^31 - 1, where copies end";
+  }
   for (size_t i = 0; i < map.strides.size(); ++i) {
     int64_t &stride = description.strideBytes.emplace_back();
     if (!map.strides[i].evaluate(values, stride) ||

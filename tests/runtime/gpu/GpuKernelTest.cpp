@@ -133,10 +133,23 @@ TEST_F(GpuKernelTest, AStrideThatDoesNotFit64BitsIsNoMap) {
   KernelArtifact artifact = mappedArtifact();
   artifact.kernels[0].info.grid = {constant(2)};
   const Kernel kernel = kernelOf(artifact);
-  kernel(at(0x1000), at(0x2000), int64_t(1) << 40, int64_t(1) << 40, 3);
+  kernel(at(0x1000), at(0x2000), INT32_MAX, int64_t(1) << 40, 3);
   EXPECT_EQ(lastKernel(), "k__plain");
   EXPECT_THAT(remarksOf(kernel),
               HasSubstr("stride rows * stride does not fit 64 bits"));
+}
+
+TEST_F(GpuKernelTest, AnExtentBeyondTheCoordinatesIsNoMap) {
+  KernelArtifact artifact = mappedArtifact();
+  artifact.kernels[0].info.grid = {constant(2)};
+  artifact.kernels[0].entries[0].tensorMaps[0].strides[1] = constant(64);
+  const Kernel kernel = kernelOf(artifact);
+  kernel(at(0x1000), at(0x2000), INT32_MAX, 64, 3);
+  EXPECT_EQ(lastKernel(), "k");
+  kernel(at(0x1000), at(0x2000), int64_t(INT32_MAX) + 1, 64, 3);
+  EXPECT_EQ(lastKernel(), "k__plain");
+  EXPECT_THAT(remarksOf(kernel),
+              HasSubstr("extent 2147483648 of dimension 1 is beyond 2^31 - 1"));
 }
 
 TEST_F(GpuKernelTest, AnEmptyTensorHasNoMap) {
