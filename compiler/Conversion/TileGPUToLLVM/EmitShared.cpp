@@ -215,8 +215,9 @@ Registers GpuEmitter::loadShared(const DistributedLayout &layout,
       Value position = coordinate(layout, group.front(), dim);
       // Padding reads some element of the tile.
       if (layout.paddedShape()[dim] > memory.shape[dim]) {
-        position = arith::MinUIOp::create(
-            b, position, i32(memory.shape[dim] - access.width));
+        int64_t last = memory.shape[dim] -
+                       (dim == memory.order.front() ? access.width : 1);
+        position = arith::MinUIOp::create(b, position, i32(last));
         clamped = true;
       }
       at.push_back(position);

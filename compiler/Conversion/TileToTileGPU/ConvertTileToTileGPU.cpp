@@ -353,7 +353,9 @@ Value KernelConverter::stage(Value operand, Operation *user, bool isLeft,
   transposed = peeled.rowDim == 1;
   Value root = peeled.root;
   auto type = tileType(root);
-  root = demand(root, layouts.at(root), user);
+  // Below a transpose that others use, it has been converted for that.
+  if (!tilegpu::getLayout(root.getType()))
+    root = demand(root, layouts.at(root), user);
   int64_t bits = type.getElementType().getIntOrFloatBitWidth();
   // Whole instructions: 16 x 256 bits of a, 256 bits x 8 of b.
   int64_t depth = 256 / bits, outer = isLeft ? 16 : 8;

@@ -732,8 +732,20 @@ void flashtile::cputest::decodeStatement(const PtxWords &words,
     };
     return;
   }
-  if (name == "cvta" ||
-      (name == "cvt" && types.size() == 1 && !words.has("tf32"))) {
+  if (name == "cvt" && (words.has("f16x2") || words.has("bf16x2"))) {
+    // The first source is the upper half.
+    if (words.opcode.back() != "f32" || words.operands.size() != 3)
+      throw std::runtime_error("unknown instruction: " + words.text);
+    Type half = words.has("f16x2") ? Type{'f', 16} : Type{'h', 16};
+    PtxOperand x = operands[1], y = operands[2];
+    statement.alone = [=](PtxThread &thread) {
+      thread.registers[to] =
+          fromReal(toReal(y.get(thread), type), half) |
+          fromReal(toReal(x.get(thread), type), half) << 16;
+    };
+    return;
+  }
+  if (name == "cvta") {
     PtxOperand x = operands[1];
     statement.alone = [=](PtxThread &thread) {
       thread.registers[to] = x.get(thread);
