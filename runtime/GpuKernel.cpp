@@ -62,11 +62,28 @@ void GpuKernel::note(const std::string &reason) const {
     reasons.push_back(reason);
 }
 
+/// Why the arguments do not fit a function; empty where they do.
+static std::string whyUnfit(const GpuEntry &entry, const KernelInfo &info,
+                            const LaunchArguments &arguments) {
+  for (const DivisibleArgument &each : entry.requirements) {
+    const uint64_t value = arguments.address(each.argument);
+    if ((value & static_cast<uint64_t>(each.divisor - 1)) == 0)
+      continue;
+    const KernelArgument &argument = info.arguments[each.argument];
+    return "argument '" + argument.name + "'" +
+           (argument.isPointer ? " (its address)" : "") +
+           " is not a multiple of " + std::to_string(each.divisor);
+  }
+  return {};
+}
+
 void GpuKernel::launch(const Kernel::Grid &grid,
                        const LaunchArguments &arguments) const {
   std::string problems;
   for (const Entry &entry : entries) {
     std::string whyNot = entry.tooLarge;
+    if (whyNot.empty())
+      whyNot = whyUnfit(entry.info, kernel.info, arguments);
     if (whyNot.empty() && entry.info.tensorMaps.empty())
       return launchEntry(entry, nullptr, grid, arguments);
     if (whyNot.empty() && launchWithMaps(entry, grid, arguments, whyNot))

@@ -40,6 +40,7 @@ private:
   TensorMapParameter tensorMap(DictionaryAttr map);
   void readTensorMaps(GpuEntry &entry);
   void readBuffers(GpuEntry &entry);
+  void readRequirements(GpuEntry &entry);
 
   LLVM::LLVMFuncOp function;
   const KernelInfo &info;
@@ -163,6 +164,20 @@ void EntryReader::readBuffers(GpuEntry &entry) {
   }
 }
 
+void EntryReader::readRequirements(GpuEntry &entry) {
+  auto list = function->getAttrOfType<ArrayAttr>(tilegpu::kRequiresAttr);
+  if (!list)
+    return;
+  for (auto requirement : list.getAsRange<DictionaryAttr>()) {
+    auto argument = requirement.getAs<IntegerAttr>("argument");
+    auto divisor = requirement.getAs<IntegerAttr>("divisor");
+    if (!argument || !divisor)
+      return fail("expected 'argument' and 'divisor' of each of '" +
+                  Twine(tilegpu::kRequiresAttr) + "'");
+    entry.requirements.push_back({argument.getInt(), divisor.getInt()});
+  }
+}
+
 GpuEntry EntryReader::read(int64_t defaultThreads) {
   constexpr int64_t kMaxThreads = 1024, kMaxShared = 1 << 20;
   constexpr int64_t kMaxCluster = 16, kMaxPersistent = 64;
@@ -180,6 +195,7 @@ GpuEntry EntryReader::read(int64_t defaultThreads) {
       integer(tilegpu::kPersistentAttr, 0, 0, kMaxPersistent);
   readTensorMaps(entry);
   readBuffers(entry);
+  readRequirements(entry);
   constexpr size_t hiddenCount = 3;
   const size_t expected =
       info.arguments.size() + entry.tensorMaps.size() + hiddenCount;

@@ -147,6 +147,10 @@ static void transferEntry(Stream &stream, Value &entry) {
   stream.integer(entry.persistentBlocks);
   stream.list(entry.tensorMaps,
               [&](auto &map) { transferTensorMap(stream, map); });
+  stream.list(entry.requirements, [&](auto &requirement) {
+    stream.integer(requirement.argument);
+    stream.integer(requirement.divisor);
+  });
   stream.list(entry.sharedBuffers, [&](auto &buffer) {
     stream.text(buffer.name);
     stream.integer(buffer.offset);
@@ -236,6 +240,10 @@ static bool isEntry(const GpuEntry &entry, const KernelInfo &info,
       entry.persistentBlocks < 0 || entry.persistentBlocks > maxPersistent ||
       entry.tensorMaps.size() > GpuEntry::maxTensorMaps)
     return false;
+  for (const DivisibleArgument &each : entry.requirements)
+    if (static_cast<uint64_t>(each.argument) >= info.arguments.size() ||
+        each.divisor < 1 || (each.divisor & (each.divisor - 1)) != 0)
+      return false;
   return std::all_of(entry.tensorMaps.begin(), entry.tensorMaps.end(),
                      [&](const TensorMapParameter &map) {
                        return isEncodable(map, info, integers);

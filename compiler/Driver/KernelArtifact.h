@@ -58,6 +58,13 @@ struct PtxResources {
   int64_t stackBytes = -1, spillStoreBytes = -1, spillLoadBytes = -1;
 };
 
+/// A pointer (in bytes) or integer argument that has to be a multiple of
+/// something.
+struct DivisibleArgument {
+  int64_t argument = 0; ///< by its place among all arguments
+  int64_t divisor = 1; ///< a power of two
+};
+
 /// A function for a GPU. Its parameters are the kernel's arguments, the tensor
 /// maps, and the three extents of the grid as i32.
 struct GpuEntry {
@@ -71,6 +78,7 @@ struct GpuEntry {
   /// the other; 0: a block for each program.
   int64_t persistentBlocks = 0;
   std::vector<TensorMapParameter> tensorMaps;
+  std::vector<DivisibleArgument> requirements;
   std::vector<SharedBuffer> sharedBuffers;
   PtxResources resources;
 };
@@ -96,7 +104,7 @@ struct KernelArtifact {
   std::vector<std::string> warnings;
 
   /// Part of the key of a cached artifact: raised whenever serialize() changes.
-  static constexpr uint32_t formatVersion = 3;
+  static constexpr uint32_t formatVersion = 4;
 
   /// The same bytes on every machine.
   std::string serialize() const;

@@ -12,6 +12,7 @@
 #include "compiler/Conversion/TileToCPU/Passes.h"
 #include "compiler/Conversion/TileToTileGPU/Passes.h"
 #include "compiler/Pipeline/TilePipeline.h"
+#include "compiler/Schedule/Passes.h"
 #include "compiler/Target/CPU/CpuPipeline.h"
 #include "compiler/Target/NVPTX/GpuPipeline.h"
 #include "dialects/Tile/IR/TileDialect.h"
@@ -64,6 +65,7 @@ static void registerPasses() {
   flashtile::cpu::registerCpuPipelines();
   flashtile::gpu::registerTileToTileGPUPasses();
   flashtile::tilegpu::registerTileGPUPasses();
+  flashtile::gpu::registerSchedulePasses();
   flashtile::gpu::registerTileGPUToLLVMPasses();
   flashtile::gpu::registerGpuPipeline();
   registerCanonicalizerPass();

@@ -81,7 +81,7 @@ Registers GpuEmitter::shuffle(const Registers &from,
   int64_t warps =
       kernel->getAttrOfType<IntegerAttr>(tilegpu::TileGPUDialect::kNumWarpsAttr)
           .getInt();
-  Registers to(count, LLVM::PoisonOp::create(b, from.front().getType()));
+  Registers to(count, paddingOf(from.front().getType()));
   auto equals = [&](Value index, int64_t value) {
     return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, index,
                                  i32(value));
@@ -120,8 +120,7 @@ Registers GpuEmitter::convert(const Registers &from,
   case LayoutConversion::Kind::Registers: {
     Registers to;
     for (int64_t source : plan.registerMap)
-      to.push_back(source < 0 ? Value(LLVM::PoisonOp::create(b, type))
-                              : from[source]);
+      to.push_back(source < 0 ? paddingOf(type) : from[source]);
     return to;
   }
   case LayoutConversion::Kind::Lanes:

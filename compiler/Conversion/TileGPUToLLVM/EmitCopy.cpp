@@ -12,6 +12,9 @@
 
 #include "compiler/Conversion/TileGPUToLLVM/GpuEmitter.h"
 
+#include "dialects/Tile/Transforms/ScalarFacts.h"
+#include "dialects/TileGPU/IR/LaunchAttributes.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Matchers.h"
@@ -24,6 +27,33 @@ static constexpr int64_t kChunkBytes = 16;
 
 static int64_t bytesOf(Type element) {
   return element.getIntOrFloatBitWidth() / 8;
+}
+
+bool GpuEmitter::isKnownAligned(Value pointer) {
+  auto window = pointer.getDefiningOp<tile::MakeBlockPtrOp>();
+  if (!window || window.getType().getRank() != 2 ||
+      tile::getConstantInt(window.getStrides()[1]) != 1)
+    return false;
+  int64_t width = kChunkBytes / bytesOf(window.getType().getElementType());
+  auto divides = [&](Value value) { return tile::isMultipleOf(value, width); };
+  if (!divides(window.getStrides()[0]) || !divides(window.getOffsets()[1]))
+    return false;
+  Value base = window.getBase();
+  while (auto add = base.getDefiningOp<tile::AddPtrOp>()) {
+    if (!divides(add.getOffset()))
+      return false;
+    base = add.getPointer();
+  }
+  auto argument = dyn_cast<BlockArgument>(base);
+  auto required = kernel->getAttrOfType<ArrayAttr>(tilegpu::kRequiresAttr);
+  if (!argument || !required || argument.getOwner()->getParentOp() != kernel)
+    return false;
+  return llvm::any_of(
+      required.getAsRange<DictionaryAttr>(), [&](DictionaryAttr entry) {
+        return entry.getAs<IntegerAttr>("argument").getInt() ==
+                   argument.getArgNumber() &&
+               entry.getAs<IntegerAttr>("divisor").getInt() % kChunkBytes == 0;
+      });
 }
 
 /// Whether every chunk is aligned in memory and contiguous.
@@ -197,6 +227,10 @@ void GpuEmitter::emitCopy(tilegpu::CopyAsyncOp op) {
   bool fits = memory.shape[1] * bytesOf(element) % kChunkBytes == 0;
   if (!fits)
     return copyElements(window, op, memory, start);
+  if (kernel->hasAttr(tilegpu::kPlainAttr))
+    return copyElements(window, op, memory, start);
+  if (isKnownAligned(op.getPointer()))
+    return copyChunks(window, op, memory, start);
   auto branch = scf::IfOp::create(b, isChunked(b, window, element),
                                   /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);

@@ -356,8 +356,7 @@ LogicalResult GpuEmitter::emitTileOp(Operation *op) {
     const Registers from = tiles.at(broadcast.getOperand());
     Registers values;
     for (int64_t source : *map)
-      values.push_back(source < 0 ? Value(LLVM::PoisonOp::create(b, type))
-                                  : from[source]);
+      values.push_back(source < 0 ? paddingOf(type) : from[source]);
     tiles[result] = values;
     return success();
   }

@@ -14,6 +14,8 @@
 
 #include "compiler/Analysis/Program/TileQueries.h"
 #include "compiler/Conversion/TileToTileGPU/LayoutAttrs.h"
+#include "dialects/Tile/Transforms/ScalarFacts.h"
+#include "dialects/TileGPU/IR/LaunchAttributes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -220,10 +222,10 @@ Value GpuEmitter::windowAddress(const GpuWindow &window,
 /// Whether the first register digit runs along memory, and what has to hold at
 /// run time for whole vectors to be aligned and in or out of bounds together.
 std::optional<GpuEmitter::VectorPlan>
-GpuEmitter::planVectors(const GpuWindow &window,
-                        const DistributedLayout &layout, Type element) {
+GpuEmitter::planVectors(Value pointer, const DistributedLayout &layout,
+                        Type element) {
   constexpr int64_t kMaxBytes = 16;
-  if (layout.registers().empty())
+  if (layout.registers().empty() || kernel->hasAttr(tilegpu::kPlainAttr))
     return std::nullopt;
   const Digit &first = layout.registers().front();
   std::optional<unsigned> along;
@@ -244,6 +246,11 @@ GpuEmitter::planVectors(const GpuWindow &window,
   if (width == 1 || width * bytes < 4 || (width * bytes == 8 && bytes < 8))
     return std::nullopt;
 
+  if (*along == 1 && isKnownAligned(pointer) &&
+      isMultipleOf(pointer.getDefiningOp<MakeBlockPtrOp>().getShape()[1],
+                   width))
+    return VectorPlan{*along, width, Value()};
+  const GpuWindow &window = windows.at(pointer);
   auto divides = [&](Value value, int64_t by) -> Value {
     return arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
                                  arith::AndIOp::create(b, value, i64(by - 1)),
@@ -296,10 +303,10 @@ Registers GpuEmitter::loadWindow(const GpuWindow &window, tilegpu::LoadOp op,
   Type element = type.getElementType(), inRegister = registerType(element);
   Attribute padding = b.getZeroAttr(inRegister);
   if (op.getPadding() != Padding::Zero)
-    padding = b.getFloatAttr(element,
-                             op.getPadding() == Padding::NaN
-                                 ? std::numeric_limits<double>::quiet_NaN()
-                                 : -std::numeric_limits<double>::infinity());
+    padding =
+        b.getFloatAttr(element, op.getPadding() == Padding::NaN
+                                    ? std::numeric_limits<double>::quiet_NaN()
+                                    : -std::numeric_limits<double>::infinity());
   SmallVector<Value> others(width, constantOf(padding));
   Registers values;
   for (int64_t index = 0; index < layout.registersPerThread(); index += width)
@@ -333,9 +340,14 @@ LogicalResult GpuEmitter::emitLoad(tilegpu::LoadOp op) {
     return success();
   }
   const GpuWindow window = windows.at(op.getPointer());
-  std::optional<VectorPlan> vectors = planVectors(window, layout, element);
+  std::optional<VectorPlan> vectors =
+      planVectors(op.getPointer(), layout, element);
   if (!vectors) {
     tiles[op.getResult()] = loadWindow(window, op, layout, 1);
+    return success();
+  }
+  if (!vectors->usable) {
+    tiles[op.getResult()] = loadWindow(window, op, layout, vectors->width);
     return success();
   }
   auto branch = scf::IfOp::create(b, SmallVector<Type>(count, inRegister),
@@ -387,9 +399,14 @@ LogicalResult GpuEmitter::emitStore(tilegpu::StoreOp op) {
     return success();
   }
   const GpuWindow window = windows.at(op.getPointer());
-  std::optional<VectorPlan> vectors = planVectors(window, layout, element);
+  std::optional<VectorPlan> vectors =
+      planVectors(op.getPointer(), layout, element);
   if (!vectors) {
     storeWindow(window, op, layout, owner, 1);
+    return success();
+  }
+  if (!vectors->usable) {
+    storeWindow(window, op, layout, owner, vectors->width);
     return success();
   }
   auto branch = scf::IfOp::create(b, vectors->usable, /*withElseRegion=*/true);

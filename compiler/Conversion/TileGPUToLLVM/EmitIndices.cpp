@@ -123,6 +123,10 @@ Value GpuEmitter::threadFunction(const ThreadFunction &function) {
   return sum;
 }
 
+Value GpuEmitter::paddingOf(Type type) {
+  return arith::ConstantOp::create(b, b.getZeroAttr(type));
+}
+
 Type GpuEmitter::registerType(Type element) {
   if (isa<PtrType>(element))
     return b.getI64Type();

@@ -191,6 +191,22 @@ static std::pair<StringRef, StringRef> instructionOf(Type element) {
   return {"", ""};
 }
 
+/// B with the registers of two neighbouring blocks of columns next to each
+/// other, so that one ldmatrix loads what two instructions of the same step
+/// need, and nothing waits in registers for the next step.
+static DistributedLayout inColumnPairs(const DistributedLayout &layout) {
+  DigitList digits = layout.registers();
+  Digit columns = digits.pop_back_val();
+  if (columns.extent % 2 != 0)
+    return layout;
+  Digit steps = digits.pop_back_val();
+  Digit pair = {2, columns.step}, pairs = {columns.extent / 2, columns.step};
+  for (int64_t &step : pairs.step)
+    step *= 2;
+  digits.append({pair, steps, pairs});
+  return {layout.shape(), digits, layout.lanes(), layout.warps()};
+}
+
 LogicalResult GpuEmitter::emitMma(tilegpu::MmaOp op) {
   auto extents = [](Type type) {
     auto memory = dyn_cast<tilegpu::SmemType>(type);
@@ -216,8 +232,10 @@ LogicalResult GpuEmitter::emitMma(tilegpu::MmaOp op) {
   int64_t copies = warpCount() / (warpsM * warpsN);
   DistributedLayout layoutA = replicateWarps(
       mmaOperandA(result.getDimSize(0), depth, bits, warpsM, warpsN), copies);
-  DistributedLayout layoutB = replicateWarps(
-      mmaOperandB(depth, result.getDimSize(1), bits, warpsM, warpsN), copies);
+  DistributedLayout layoutB =
+      replicateWarps(inColumnPairs(mmaOperandB(depth, result.getDimSize(1),
+                                               bits, warpsM, warpsN)),
+                     copies);
   Fragments left(*this, op.getA(), layoutA, op.getTransA());
   Fragments right(*this, op.getB(), layoutB, op.getTransB());
 
@@ -264,8 +282,10 @@ LogicalResult GpuEmitter::emitMma(tilegpu::MmaOp op) {
     for (int64_t column = 0; column < columnBlocks; ++column)
       for (int64_t row = 0; row < rowBlocks; ++row) {
         int64_t at = 4 * (row * columnBlocks + column);
-        int64_t firstA = 4 * (row * steps + step),
-                firstB = 2 * (column * steps + step);
+        int64_t firstA = 4 * (row * steps + step);
+        int64_t pair = columnBlocks % 2 == 0 ? 2 : 1;
+        int64_t firstB =
+            2 * ((column / pair * steps + step) * pair + column % pair);
         SmallVector<Value> a, b0;
         if (!element.isF32()) {
           for (int64_t word = 0; word < 4; ++word)

@@ -21,6 +21,7 @@
 #include "mlir/IR/Matchers.h"
 
 #include <limits>
+#include <map>
 
 using namespace mlir;
 using namespace flashtile;
@@ -261,5 +262,29 @@ LogicalResult GpuEmitter::emitReduce(Operation *op) {
     else
       scalars.map(result, values.front());
   }
+  return success();
+}
+
+LogicalResult GpuEmitter::emitPartialSum(tilegpu::PartialSumOp op) {
+  unsigned axis = op.getAxis();
+  DistributedLayout from = layoutOf(op.getOperand().getType());
+  DistributedLayout to = layoutOf(op.getType());
+  const Registers values = tiles.at(op.getOperand());
+  // The registers that lie in one line, whichever lane holds them.
+  std::map<int64_t, Value> lines;
+  for (int64_t index = 0; index < from.registersPerThread(); ++index) {
+    Value &line = lines[from.offset(HardwareIndex::Register, index)[1 - axis]];
+    line = line ? Value(arith::AddFOp::create(b, line, values[index]))
+                : values[index];
+  }
+  Registers sums;
+  for (int64_t index = 0; index < to.registersPerThread(); ++index) {
+    auto line = lines.find(to.offset(HardwareIndex::Register, index)[1 - axis]);
+    if (line == lines.end() ||
+        to.offset(HardwareIndex::Register, index)[axis] != 0)
+      return op.emitOpError("expected a result with one part for each thread");
+    sums.push_back(line->second);
+  }
+  tiles[op.getResult()] = sums;
   return success();
 }

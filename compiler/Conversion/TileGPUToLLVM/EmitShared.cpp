@@ -206,8 +206,7 @@ Registers GpuEmitter::loadShared(const DistributedLayout &layout,
                                  Type element) {
   VectorAccess access = planVectorAccess(layout, memory, /*isStore=*/false);
   Type wanted = registerType(element), type = memoryType(b, wanted);
-  Registers values(layout.registersPerThread(),
-                   LLVM::PoisonOp::create(b, wanted));
+  Registers values(layout.registersPerThread(), paddingOf(wanted));
   for (const auto &group : access.groups) {
     SmallVector<Value> at;
     bool clamped = false;

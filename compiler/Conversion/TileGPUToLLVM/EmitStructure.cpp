@@ -98,12 +98,8 @@ LogicalResult GpuEmitter::emitOp(Operation *op) {
     return success();
   if (auto slot = dyn_cast<tilegpu::SlotOp>(op))
     return emitSlot(slot), success();
-  if (auto load = dyn_cast<tilegpu::LoadSharedOp>(op)) {
-    tiles[load.getResult()] = loadShared(
-        layoutOf(load.getType()), sharedLayoutOf(load.getSlot().getType()),
-        smemAddress(load.getSlot()), getElementType(load.getType()));
-    return success();
-  }
+  if (auto load = dyn_cast<tilegpu::LoadSharedOp>(op))
+    return emitLoadShared(load), success();
   if (auto copy = dyn_cast<tilegpu::CopyAsyncOp>(op))
     return emitCopy(copy), success();
   if (isa<tilegpu::CommitCopiesOp>(op))
@@ -114,6 +110,8 @@ LogicalResult GpuEmitter::emitOp(Operation *op) {
     return barrier(), success();
   if (std::optional<LogicalResult> emitted = emitHopperOp(op))
     return *emitted;
+  if (auto sum = dyn_cast<tilegpu::PartialSumOp>(op))
+    return emitPartialSum(sum);
   if (auto convert = dyn_cast<tilegpu::ConvertLayoutOp>(op))
     return emitConvert(convert), success();
   if (isa<LoadOp, StoreOp>(op))

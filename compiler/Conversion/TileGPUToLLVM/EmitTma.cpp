@@ -183,3 +183,40 @@ void GpuEmitter::emitStoreShared(tilegpu::StoreSharedOp op) {
     inlinePtx(Type(), text, constraints + "~{memory}", operands);
   }
 }
+
+void GpuEmitter::emitLoadShared(tilegpu::LoadSharedOp op) {
+  Type element = tile::getElementType(op.getType());
+  DistributedLayout layout = layoutOf(op.getType());
+  SharedLayout memory = sharedLayoutOf(op.getSlot().getType());
+  Value start = smemAddress(op.getSlot());
+  std::optional<MatrixAccess> matrix = planMatrixAccess(layout, memory);
+  if (!matrix) {
+    tiles[op.getResult()] = loadShared(layout, memory, start, element);
+    return;
+  }
+  int64_t count = matrix->count;
+  std::string list, constraints;
+  for (int64_t word = 0; word < count; ++word) {
+    list += (word ? ", $" : "$") + std::to_string(word);
+    constraints += "=r,";
+  }
+  std::string text = "ldmatrix.sync.aligned.m8n8.x" + std::to_string(count) +
+                     (matrix->transposed ? ".trans" : "") + ".shared.b16 {" +
+                     list + "}, [$" + std::to_string(count) + "];";
+  Type word = b.getI32Type();
+  Type type = count == 1 ? word
+                         : Type(LLVM::LLVMStructType::getLiteral(
+                               b.getContext(), SmallVector<Type>(count, word)));
+  int64_t instructions =
+      layout.registersPerThread() / matrix->elementsPerRegister / count;
+  Registers words;
+  for (int64_t index = 0; index < instructions; ++index) {
+    Value loaded = inlinePtx(type, text, constraints + "r,~{memory}",
+                             sharedAddress(memory, matrix->rows, index, start));
+    for (int64_t part = 0; part < count; ++part)
+      words.push_back(
+          count == 1 ? loaded
+                     : Value(LLVM::ExtractValueOp::create(b, loaded, part)));
+  }
+  tiles[op.getResult()] = unpackWords(words, registerType(element));
+}

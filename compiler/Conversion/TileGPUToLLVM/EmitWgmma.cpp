@@ -126,6 +126,12 @@ Registers GpuEmitter::unpackWords(ArrayRef<Value> words, Type type) {
   int64_t perWord = 32 / type.getIntOrFloatBitWidth();
   Registers values;
   for (Value word : words) {
+    if (perWord == 1) {
+      values.push_back(isa<FloatType>(type)
+                           ? Value(arith::BitcastOp::create(b, type, word))
+                           : word);
+      continue;
+    }
     Value vector =
         LLVM::BitcastOp::create(b, VectorType::get({perWord}, type), word);
     for (int64_t position = 0; position < perWord; ++position)

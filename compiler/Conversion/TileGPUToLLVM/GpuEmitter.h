@@ -153,6 +153,7 @@ private:
 
   // Reductions (EmitReduce.cpp).
   mlir::LogicalResult emitReduce(mlir::Operation *op);
+  mlir::LogicalResult emitPartialSum(tilegpu::PartialSumOp op);
   llvm::SmallVector<mlir::Value>
   combine(mlir::Operation *reduce, mlir::ValueRange lhs, mlir::ValueRange rhs);
   llvm::SmallVector<mlir::Value> emitCombiner(mlir::Region &combiner,
@@ -176,9 +177,9 @@ private:
   struct VectorPlan {
     unsigned dim;       ///< contiguous in memory
     int64_t width;      ///< elements of an access
-    mlir::Value usable; ///< i1, the same in all threads
+    mlir::Value usable; ///< i1, the same in all threads; null: always
   };
-  std::optional<VectorPlan> planVectors(const GpuWindow &window,
+  std::optional<VectorPlan> planVectors(mlir::Value pointer,
                                         const DistributedLayout &layout,
                                         mlir::Type element);
   Registers loadWindow(const GpuWindow &window, tilegpu::LoadOp op,
@@ -227,6 +228,9 @@ private:
   void barrier();
 
   // Asynchronous copies (EmitCopy.cpp).
+  /// Whether the rows of a window are contiguous and start at multiples of 16
+  /// bytes, whatever the arguments that the kernel is launched with.
+  bool isKnownAligned(mlir::Value pointer);
   void emitCopy(tilegpu::CopyAsyncOp op);
   void copyChunks(const GpuWindow &window, tilegpu::CopyAsyncOp op,
                   const SharedLayout &memory, mlir::Value start);
@@ -278,6 +282,7 @@ private:
   void emitTmaStore(tilegpu::TmaStoreOp op);
   void emitTmaStoreWait(tilegpu::TmaStoreWaitOp op);
   void emitStoreShared(tilegpu::StoreSharedOp op);
+  void emitLoadShared(tilegpu::LoadSharedOp op);
   /// By the role's single thread: one copy for each box of a tile.
   void forBoxes(
       tilegpu::TensorMapType map, mlir::Value slot,
@@ -321,6 +326,9 @@ private:
   mlir::Value oncePerThread(const std::string &key,
                             llvm::function_ref<mlir::Value()> value);
 
+  /// What registers hold that are no element in any thread: zero, since poison
+  /// would spread to what decides.
+  mlir::Value paddingOf(mlir::Type type);
   /// Type of an element in registers: fp8 as i8, pointers as i64.
   mlir::Type registerType(mlir::Type element);
   mlir::Value scalar(mlir::Value value) { return scalars.lookup(value); }

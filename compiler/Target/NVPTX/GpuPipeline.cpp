@@ -11,6 +11,7 @@
 
 #include "compiler/Conversion/TileGPUToLLVM/Passes.h"
 #include "compiler/Conversion/TileToTileGPU/Passes.h"
+#include "compiler/Schedule/Passes.h"
 #include "dialects/TileGPU/Transforms/Passes.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -26,6 +27,8 @@ using namespace mlir;
 namespace flashtile::gpu {
 
 void buildGpuPipeline(OpPassManager &pm, const GpuPipelineOptions &options) {
+  // Kernels know that their arguments are aligned, or are compiled twice.
+  pm.addPass(tilegpu::createSpecializeArgumentsPass());
   // Every tile has a layout; movement between layouts is explicit.
   ConvertTileToTileGPUPassOptions layouts;
   layouts.target = options.target;
@@ -34,6 +37,8 @@ void buildGpuPipeline(OpPassManager &pm, const GpuPipelineOptions &options) {
   // What loops do not change, staged tiles included, is made before them.
   pm.addNestedPass<tile::KernelOp>(createCSEPass());
   pm.addNestedPass<tile::KernelOp>(createLoopInvariantCodeMotionPass());
+  // Threads carry their own part of a sum.
+  pm.addNestedPass<tile::KernelOp>(createDeferSumsPass());
   // Dot operands go to shared memory in the background.
   tilegpu::StageLoadsPassOptions staging;
   staging.numStages = options.numStages;

@@ -47,12 +47,22 @@ inline constexpr char kClusterAttr[] = "tilegpu.cluster";
 /// the function gets are those of the whole grid.
 inline constexpr char kPersistentAttr[] = "tilegpu.persistent";
 
-/// Suffix of the function without tensor maps.
+/// Array of dictionaries {argument, divisor}: launches take the function only
+/// where the argument (by its place among all) is a multiple of the divisor;
+/// pointers count bytes.
+inline constexpr char kRequiresAttr[] = "tilegpu.requires";
+
+/// Unit: the kernel is the one for arguments that fit no other; its code is
+/// short rather than fast.
+inline constexpr char kPlainAttr[] = "tilegpu.plain";
+
+/// Suffix of the function without tensor maps and requirements.
 inline constexpr char kPlainSuffix[] = "__plain";
 
 inline bool isLaunchAttribute(llvm::StringRef name) {
   return name == kTensorMapsAttr || name == kNumThreadsAttr ||
-         name == kClusterAttr || name == kPersistentAttr;
+         name == kClusterAttr || name == kPersistentAttr ||
+         name == kRequiresAttr || name == kPlainAttr;
 }
 
 } // namespace flashtile::tilegpu

@@ -311,16 +311,21 @@ LogicalResult TmaStoreOp::verify() {
   return success();
 }
 
-LogicalResult StoreSharedOp::verify() {
-  auto tile = cast<RankedTensorType>(getTile().getType());
-  SmemType slot = getSlot().getType();
+/// A tile that goes to shared memory or comes from there as a whole.
+static LogicalResult verifySlotOf(Operation *op, Type type, SmemType slot) {
+  auto tile = cast<RankedTensorType>(type);
   if (!getLayout(tile))
-    return emitOpError("expected a tile with a layout, but got ") << tile;
+    return op->emitOpError("expected a tile with a layout, but got ") << tile;
   if (tile.getShape() != slot.getShape() ||
       tile.getElementType() != slot.getElementType())
-    return emitOpError("expected a slot of the tile's extents and elements, ")
+    return op->emitOpError(
+               "expected a slot of the tile's extents and elements, ")
            << tile << ", but got " << slot;
   return success();
+}
+
+LogicalResult StoreSharedOp::verify() {
+  return verifySlotOf(*this, getTile().getType(), getSlot().getType());
 }
 
 //===----------------------------------------------------------------------===//

@@ -74,6 +74,24 @@ OpFoldResult ConvertLayoutOp::fold(FoldAdaptor adaptor) {
   return {};
 }
 
+LogicalResult PartialSumOp::verify() {
+  auto from = cast<RankedTensorType>(getOperand().getType());
+  auto to = cast<RankedTensorType>(getType());
+  if (from.getRank() != 2 || to.getRank() != 2)
+    return emitOpError("expected tiles of rank 2, but got ")
+           << from << " and " << to;
+  unsigned other = 1 - getAxis();
+  if (from.getElementType() != to.getElementType() ||
+      from.getDimSize(other) != to.getDimSize(other))
+    return emitOpError("expected a result of ")
+           << from.getDimSize(other) << " lines of " << from.getElementType()
+           << ", but got " << to;
+  if (!getLayout(from) || !getLayout(to))
+    return emitOpError("expected tiles with layouts, but got ")
+           << from << " and " << to;
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//

@@ -169,6 +169,36 @@ def TileGPU_StageOp : TileGPU_Op<"stage", [Pure]> {
   let hasVerifier = 1;
 }
 
+def TileGPU_PartialSumOp : TileGPU_Op<"partial_sum", [Pure]> {
+  let summary = "what each thread holds of a tile, added up along an axis";
+  let description = [{
+    The result has, along the axis, one element for each thread that holds some
+    of a line: nothing moves between threads. `tile.sum` of the result is
+    `tile.sum` of the operand, up to the order of additions.
+
+    Example:
+
+    ```mlir
+    #acc = #tilegpu.layout<[16, 8], reg = [2:(0, 1), 2:(8, 0)], lane = [4:(0, 2), 8:(1, 0)], warp = []>
+    #parts = #tilegpu.layout<[16, 4], reg = [2:(8, 0)], lane = [4:(0, 1), 8:(1, 0)], warp = []>
+    tile.kernel @k() grid() -> (1)
+        attributes {tilegpu.target = "sm_80", tilegpu.num_warps = 1 : i32} {
+      %p = tile.full 1.0 : f32 -> tensor<16x8xf32, #acc>
+      %s = tilegpu.partial_sum %p axis 1 : tensor<16x8xf32, #acc> -> tensor<16x4xf32, #parts>
+      tile.return
+    }
+    ```
+  }];
+  let arguments = (ins
+    Arg<TileOf<AnyFloat>, "the tile, rank 2">:$operand,
+    ConfinedAttr<I32Attr, [IntNonNegative, IntMaxValue<1>]>:$axis);
+  let results = (outs Res<TileOf<AnyFloat>, "the parts">:$result);
+  let assemblyFormat = [{
+    $operand `axis` $axis attr-dict `:` type($operand) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Asynchronous copies
 //===----------------------------------------------------------------------===//
@@ -264,7 +294,9 @@ def TileGPU_LoadSharedOp : TileGPU_Op<"load_shared"> {
   let summary = "reads a buffer into registers";
   let description = [{
     The tile in the first rows and columns of a buffer. What is beyond the
-    result's extents is not read.
+    result's extents is not read. By `ldmatrix` where the layout is that of a
+    fragment. On sm_90a, a `tilegpu.fence_proxy` stands between this and an
+    arrival that lets TMA refill the buffer.
 
     Example:
 

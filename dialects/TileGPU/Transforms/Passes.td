@@ -10,6 +10,26 @@
 
 include "mlir/Pass/PassBase.td"
 
+def SpecializeArgumentsPass
+    : Pass<"tilegpu-specialize-arguments", "::mlir::ModuleOp"> {
+  let summary = "compile kernels for aligned arguments, and once more without";
+  let description = [{
+    Finds which arguments decide whether the rows of windows of rank 2 start at
+    multiples of 16 bytes.
+
+    **Input:** kernels of the tile dialect.
+
+    **Output:** where there are such arguments, the kernel assumes that they are
+    multiples of what is needed, which `tilegpu.requires` lists for the launcher,
+    and `@kernel__plain` is the kernel without assumptions.
+
+    **Example:** tests/dialects/TileGPU/Transforms/specialize-arguments.mlir
+
+    **Order:** after `--tile-optimize`, before `--convert-tile-to-tilegpu`.
+  }];
+  let dependentDialects = ["::flashtile::tile::TileDialect"];
+}
+
 def StageLoadsPass : Pass<"tilegpu-stage-loads", "::flashtile::tile::KernelOp"> {
   let summary = "copy dot operands to shared memory in the background";
   let description = [{

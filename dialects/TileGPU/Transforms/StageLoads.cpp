@@ -19,6 +19,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Tile/Transforms/Remark.h"
+#include "dialects/TileGPU/IR/LaunchAttributes.h"
 #include "dialects/TileGPU/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -64,6 +65,7 @@ private:
   SmallVector<StagedLoad> findInLoop(scf::ForOp loop);
   void pipeline(scf::ForOp loop, ArrayRef<StagedLoad> staged, int64_t stages);
   void copyOnce(StagedLoad staged);
+  void copyInPlace();
   RingType ringType(StageOp stage, int64_t count) {
     SmemType type = stage.getType();
     return RingType::get(&getContext(), count, type.getShape(),
@@ -319,12 +321,28 @@ void StageLoads::copyOnce(StagedLoad staged) {
   staged.replaceBy(slot, firstUse ? firstUse : load.getOperation());
 }
 
+/// Short code: each tile is copied where it is needed, and waited for.
+void StageLoads::copyInPlace() {
+  SmallVector<StagedLoad> found;
+  SmallPtrSet<Operation *, 8> seen;
+  getOperation().getBody().walk([&](StageOp stage) {
+    auto load = stage.getOperand().getDefiningOp<tilegpu::LoadOp>();
+    if (load && load->getBlock() == stage->getBlock() &&
+        whyNotCopied(load).empty() && seen.insert(load).second)
+      found.push_back({load, stage});
+  });
+  for (const StagedLoad &each : found)
+    copyOnce(each);
+}
+
 void StageLoads::runOnOperation() {
   KernelOp kernel = getOperation();
   if (numStages < 1 || numStages > 8) {
     kernel.emitError("expected 1 to 8 stages, but got ") << int64_t(numStages);
     return signalPassFailure();
   }
+  if (kernel->hasAttr(kPlainAttr))
+    return copyInPlace();
   // Straight-line stages are there all the time; loops come and go.
   int64_t resident = 0;
   SmallVector<scf::ForOp> loops;

@@ -1,0 +1,33 @@
+//===----------------------------------------------------------------------===//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Schedules of kernels whose tiles have layouts.
+//===----------------------------------------------------------------------===//
+
+#ifndef FLASHTILE_COMPILER_SCHEDULE_PASSES_TD
+#define FLASHTILE_COMPILER_SCHEDULE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def DeferSumsPass : Pass<"tilegpu-defer-sums", "::flashtile::tile::KernelOp"> {
+  let summary = "let loops carry sums that each thread keeps for itself";
+  let description = [{
+    A carried sum `l = l * a + sum(p)` (or without `a`) is linear: threads may
+    carry their own part of it and add them up once, after the loop. That saves
+    the exchange between lanes in each iteration.
+
+    **Input:** a kernel after `--convert-tile-to-tilegpu`.
+
+    **Output:** such sums are carried as one column for each thread, made by
+    `tilegpu.partial_sum`.
+
+    **Example:** tests/compiler/Schedule/defer-sums.mlir
+
+    **Order:** after `--convert-tile-to-tilegpu`, before `--tilegpu-stage-loads`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::flashtile::tilegpu::TileGPUDialect"];
+}
+
+#endif // FLASHTILE_COMPILER_SCHEDULE_PASSES_TD
