@@ -16,7 +16,8 @@ tile.kernel @products(%i: i32) grid(i) -> (1)
   %s = tilegpu.wgmma %a, %b {trans_b, warpgroups = 1 : i32}
       : !tilegpu.smem<64x16xbf16, swizzle = 32>, !tilegpu.smem<16x16xbf16, swizzle = 32>
       -> tensor<64x16xf32, #acc>
-  %p = tile.full 1.0 : bf16 -> tensor<64x16xbf16, #operand>
+  // CHECK: tilegpu.load_shared %{{.*}} : <64x16xbf16, swizzle = 32> -> tensor<64x16xbf16, #{{.*}}>
+  %p = tilegpu.load_shared %a : !tilegpu.smem<64x16xbf16, swizzle = 32> -> tensor<64x16xbf16, #operand>
   // CHECK: %[[T:.*]] = tilegpu.wgmma %{{.*}}, %{{.*}}, %[[S]] {warpgroups = 1 : i32} : tensor<64x16xbf16, #{{.*}}>, <16x16xbf16, swizzle = 32> -> tensor
   %t = tilegpu.wgmma %p, %b, %s {warpgroups = 1 : i32}
       : tensor<64x16xbf16, #operand>, !tilegpu.smem<16x16xbf16, swizzle = 32>
