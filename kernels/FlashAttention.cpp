@@ -12,14 +12,12 @@
 
 #include "compiler/Support/Error.h"
 #include "kernels/LookupTable.h"
-#include "runtime/Autotuner.h"
 #include "runtime/Jit.h"
 #include "runtime/Shape.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <mutex>
 #include <sstream>
 #include <tuple>
 
@@ -271,42 +269,80 @@ static std::string tuningKey(const Operands &operands,
   return key;
 }
 
+/// What the options name, and of the rest what is given.
+static FlashAttentionTiles completed(FlashAttentionTiles tiles,
+                                     const Operand &q,
+                                     const FlashAttentionOptions &options) {
+  // Short queries (decoding) get tiles no longer than they are.
+  constexpr int64_t kShortest = 16, kFewWarps = 4;
+  const int64_t fitting = std::max(kShortest, sizeClass(q.rows));
+  if (fitting < tiles.blockM) {
+    tiles.blockM = fitting;
+    tiles.numWarps = std::min(tiles.numWarps, kFewWarps);
+  }
+  if (options.blockM)
+    tiles.blockM = options.blockM;
+  if (options.blockN)
+    tiles.blockN = options.blockN;
+  if (options.numWarps)
+    tiles.numWarps = options.numWarps;
+  if (options.numStages)
+    tiles.numStages = options.numStages;
+  return tiles;
+}
+
+static FlashAttentionClass
+classOf(const Operands &operands, const kernels::FlashAttentionConfig &config) {
+  return {deviceClassOf(operands.q.tensor.device()), config.dtype,
+          config.headDim, config.causal};
+}
+
+static FlashAttentionTiles tilesOf(const TuningConfig &tuning) {
+  return {tuning.at("block_m"), tuning.at("block_n"), tuning.at("num_warps"),
+          tuning.at("num_stages")};
+}
+
 /// Measures the candidates on the caller's operands, into tensors of its own:
 /// the caller's may overlap with what a launch reads.
-static FlashAttentionTiles
-tunedTiles(const Operands &operands,
-           const kernels::FlashAttentionConfig &config,
-           const FlashAttentionOptions &options, const std::string &key,
-           const std::vector<FlashAttentionTiles> &candidates) {
+static TuningResult measure(const Operands &operands,
+                            const kernels::FlashAttentionConfig &config,
+                            const FlashAttentionOptions &options,
+                            const std::string &key) {
   const Operand &q = operands.q;
   const Device device = q.tensor.device();
-  const DType outputType = outputTypeOf(q.tensor, options);
   TuningProblem problem;
   problem.key = key;
   problem.device = device;
-  for (const FlashAttentionTiles &tiles : candidates)
+  for (const FlashAttentionTiles &candidate :
+       flashAttentionCandidates(classOf(operands, config))) {
+    const FlashAttentionTiles tiles = completed(candidate, q, options);
     problem.configs.push_back({{"block_m", tiles.blockM},
                                {"block_n", tiles.blockN},
                                {"num_warps", tiles.numWarps},
                                {"num_stages", tiles.numStages}});
-  auto tilesOf = [](const TuningConfig &tuning) {
-    return FlashAttentionTiles{tuning.at("block_m"), tuning.at("block_n"),
-                               tuning.at("num_warps"), tuning.at("num_stages")};
-  };
+  }
+  const DType outputType = outputTypeOf(q.tensor, options);
   const Shape rows = {q.batch, q.heads, q.rows};
-  std::once_flag once; // not at all where the result is known
+  const double scale = scaleOf(q, options);
   Operand out = q;
   Tensor lse;
-  const double scale = scaleOf(q, options);
   problem.build = [&](const TuningConfig &tuning) {
     const Kernel kernel = kernelFor(config, tilesOf(tuning), device);
-    std::call_once(once, [&] {
-      out.tensor = Tensor::empty(q.tensor.shape(), outputType, device);
-      lse = Tensor::empty(rows, DType::F32, device);
-    });
-    return [&, kernel] { launch(kernel, config, operands, out, lse, scale); };
+    return [&, kernel] {
+      // Here, and not where kernels are compiled: on the thread, and so in the
+      // stream, that launches.
+      if (!lse.defined()) {
+        out.tensor = Tensor::empty(q.tensor.shape(), outputType, device);
+        lse = Tensor::empty(rows, DType::F32, device);
+      }
+      launch(kernel, config, operands, out, lse, scale);
+    };
   };
-  return tilesOf(autotune(problem).best);
+  return autotune(problem);
+}
+
+static bool hasWork(const Operands &operands) {
+  return operands.q.tensor.numel() > 0 && operands.k.rows > 0;
 }
 
 /// Explicit options count most, then tuning if asked for, then the table.
@@ -315,49 +351,25 @@ chooseTiles(const Operands &operands,
             const kernels::FlashAttentionConfig &config,
             const FlashAttentionOptions &options) {
   const Operand &q = operands.q;
-  const FlashAttentionClass kind = {deviceClassOf(q.tensor.device()),
-                                    config.dtype, config.headDim,
-                                    config.causal};
-  // Short queries (decoding) get tiles no longer than they are.
-  constexpr int64_t kShortest = 16, kFewWarps = 4;
-  const int64_t fitting = std::max(kShortest, sizeClass(q.rows));
-  auto completed = [&](FlashAttentionTiles tiles) {
-    if (fitting < tiles.blockM) {
-      tiles.blockM = fitting;
-      tiles.numWarps = std::min(tiles.numWarps, kFewWarps);
-    }
-    if (options.blockM)
-      tiles.blockM = options.blockM;
-    if (options.blockN)
-      tiles.blockN = options.blockN;
-    if (options.numWarps)
-      tiles.numWarps = options.numWarps;
-    if (options.numStages)
-      tiles.numStages = options.numStages;
-    return tiles;
-  };
-  const bool hasWork = q.tensor.numel() > 0 && operands.k.rows > 0;
-  if (!options.tune || !hasWork)
-    return completed(defaultFlashAttentionTiles(kind));
+  if (!options.tune || !hasWork(operands))
+    return completed(defaultFlashAttentionTiles(classOf(operands, config)), q,
+                     options);
+  // The autotuner would find its result as well, with more to read and hash.
   const std::string problem =
       tuningKey(operands, config, outputTypeOf(q.tensor, options));
-  using Key = std::tuple<int, int, std::string, int64_t, int64_t, int64_t,
-                         int64_t, int64_t>;
+  using Key =
+      std::tuple<int, int, std::string, int64_t, int64_t, int64_t, int64_t>;
   static kernels::LookupTable<Key, FlashAttentionTiles> table;
   const Device device = q.tensor.device();
   const Key key = {static_cast<int>(device.kind()),
                    device.index(),
                    problem,
-                   fitting,
                    options.blockM,
                    options.blockN,
                    options.numWarps,
                    options.numStages};
   return table.get(key, [&] {
-    std::vector<FlashAttentionTiles> candidates;
-    for (const FlashAttentionTiles &tiles : flashAttentionCandidates(kind))
-      candidates.push_back(completed(tiles));
-    return tunedTiles(operands, config, options, problem, candidates);
+    return tilesOf(measure(operands, config, options, problem).best);
   });
 }
 
@@ -368,6 +380,20 @@ Kernel flashtile::flashAttentionKernel(const Tensor &q, const Tensor &k,
   const auto config = problemConfig(operands.q, operands.k, operands.v, options,
                                     /*unitOutput=*/true);
   return kernelFor(config, chooseTiles(operands, config, options), q.device());
+}
+
+TuningResult
+flashtile::flashAttentionTuning(const Tensor &q, const Tensor &k,
+                                const Tensor &v,
+                                const FlashAttentionOptions &options) {
+  const Operands operands = checkedOperands(q, k, v);
+  if (!hasWork(operands))
+    refuse("expected queries and keys to measure, but got " + q.describe() +
+           " and " + k.describe());
+  const auto config = problemConfig(operands.q, operands.k, operands.v, options,
+                                    /*unitOutput=*/true);
+  return measure(operands, config, options,
+                 tuningKey(operands, config, outputTypeOf(q, options)));
 }
 
 FlashAttentionTiles

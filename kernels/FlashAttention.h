@@ -16,6 +16,7 @@
 #include "kernels/CausalAlignment.h"
 #include "kernels/FlashAttentionConfigs.h"
 #include "kernels/FlashAttentionForward.h"
+#include "runtime/Autotuner.h"
 #include "runtime/Kernel.h"
 #include "runtime/Tensor.h"
 
@@ -69,6 +70,13 @@ void flashAttention(const Tensor &q, const Tensor &k, const Tensor &v,
 /// The compiled kernel that flashAttention runs for these tensors.
 Kernel flashAttentionKernel(const Tensor &q, const Tensor &k, const Tensor &v,
                             const FlashAttentionOptions &options = {});
+
+/// What tuning finds for these tensors, measured now unless it is known: every
+/// candidate with its time or the reason why it is none. Throws InvalidArgument
+/// where there is nothing to compute, and as autotune() does.
+TuningResult flashAttentionTuning(const Tensor &q, const Tensor &k,
+                                  const Tensor &v,
+                                  const FlashAttentionOptions &options = {});
 
 /// The tiles that flashAttention takes for these tensors; with `options.tune`,
 /// measures first.

@@ -14,11 +14,9 @@
 #include "kernels/LookupTable.h"
 #include "kernels/MatmulKernel.h"
 #include "kernels/TensorStack.h"
-#include "runtime/Autotuner.h"
 #include "runtime/Jit.h"
 
 #include <algorithm>
-#include <mutex>
 #include <string>
 #include <tuple>
 
@@ -221,49 +219,83 @@ static std::string tuningKey(const Product &product,
   return key;
 }
 
+/// What the options name, and of the rest what is given.
+static MatmulTiles completed(MatmulTiles tiles, const Product &product,
+                             const MatmulOptions &options) {
+  // No tile needs to be larger than the matrix.
+  constexpr int64_t kShortest = 16;
+  auto fit = [&](int64_t block, int64_t extent) {
+    return std::min(block, std::max(kShortest, sizeClass(extent)));
+  };
+  tiles.blockM = fit(tiles.blockM, product.m);
+  tiles.blockN = fit(tiles.blockN, product.n);
+  tiles.blockK = fit(tiles.blockK, product.k);
+  // Few rows and columns are not enough for many warps.
+  constexpr int64_t kFewWarps = 4, kManyElements = 64 * 128;
+  if (tiles.blockM * tiles.blockN < kManyElements)
+    tiles.numWarps = std::min(tiles.numWarps, kFewWarps);
+  for (int64_t MatmulTiles::*field :
+       {&MatmulTiles::blockM, &MatmulTiles::blockN, &MatmulTiles::blockK,
+        &MatmulTiles::numWarps, &MatmulTiles::numStages})
+    if (options.tiles.*field)
+      tiles.*field = options.tiles.*field;
+  return tiles;
+}
+
+static MatmulTiles tilesOf(const TuningConfig &tuning) {
+  return {tuning.at("block_m"), tuning.at("block_n"), tuning.at("block_k"),
+          tuning.at("num_warps"), tuning.at("num_stages")};
+}
+
+/// An output of the order that the kernels were chosen for.
+static Tensor makeOutput(const Product &product, MatrixOrder order) {
+  Shape shape = {product.outer, product.inner, product.m, product.n};
+  if (order == MatrixOrder::Columns)
+    std::swap(shape[2], shape[3]);
+  if (order == MatrixOrder::Strided)
+    shape[3] *= 2;
+  const Tensor c = Tensor::empty(shape, product.outputType, product.a.device());
+  if (order == MatrixOrder::Columns)
+    return c.transpose(2, 3);
+  return order == MatrixOrder::Strided ? c.slice(3, 0, product.n * 2, 2) : c;
+}
+
 /// Measures the candidates on the caller's operands, into a tensor of its own:
 /// the caller's may overlap with what a launch reads.
-static MatmulTiles tunedTiles(const Product &product,
-                              const MatmulKernelConfig &config, int64_t group,
-                              const std::string &key,
-                              const std::vector<MatmulTiles> &candidates) {
+static TuningResult measure(const Product &product,
+                            const MatmulKernelConfig &config,
+                            const MatmulOptions &options,
+                            const std::string &key) {
   const Device device = product.a.device();
   TuningProblem problem;
   problem.key = key;
   problem.device = device;
-  for (const MatmulTiles &tiles : candidates)
+  for (const MatmulTiles &candidate :
+       matmulCandidates(deviceClassOf(device), config.dtype)) {
+    const MatmulTiles tiles = completed(candidate, product, options);
     problem.configs.push_back({{"block_m", tiles.blockM},
                                {"block_n", tiles.blockN},
                                {"block_k", tiles.blockK},
                                {"num_warps", tiles.numWarps},
                                {"num_stages", tiles.numStages}});
-  auto tilesOf = [](const TuningConfig &tuning) {
-    return MatmulTiles{tuning.at("block_m"), tuning.at("block_n"),
-                       tuning.at("block_k"), tuning.at("num_warps"),
-                       tuning.at("num_stages")};
-  };
-  // Of the order that the kernels were chosen for.
-  auto makeOutput = [&] {
-    Shape shape = {product.outer, product.inner, product.m, product.n};
-    if (config.orderC == MatrixOrder::Columns)
-      std::swap(shape[2], shape[3]);
-    if (config.orderC == MatrixOrder::Strided)
-      shape[3] *= 2;
-    Tensor c = Tensor::empty(shape, product.outputType, device);
-    if (config.orderC == MatrixOrder::Columns)
-      return c.transpose(2, 3);
-    return config.orderC == MatrixOrder::Strided
-               ? c.slice(3, 0, product.n * 2, 2)
-               : c;
-  };
-  std::once_flag once; // not at all where the result is known
+  }
   Tensor c;
   problem.build = [&](const TuningConfig &tuning) {
     const Kernel kernel = kernelFor(config, tilesOf(tuning), device);
-    std::call_once(once, [&] { c = makeOutput(); });
-    return [&, kernel] { launch(kernel, config, product, group, c); };
+    return [&, kernel] {
+      // Here, and not where kernels are compiled: on the thread, and so in the
+      // stream, that launches.
+      if (!c.defined())
+        c = makeOutput(product, config.orderC);
+      launch(kernel, config, product, options.group, c);
+    };
   };
-  return tilesOf(autotune(problem).best);
+  return autotune(problem);
+}
+
+static bool hasWork(const Product &product) {
+  return product.outer * product.inner * product.m * product.n > 0 &&
+         product.k > 0;
 }
 
 /// Explicit options count most, then tuning if asked for, then the table.
@@ -271,32 +303,10 @@ static MatmulTiles chooseTiles(const Product &product,
                                const MatmulKernelConfig &config,
                                const MatmulOptions &options) {
   const Device device = product.a.device();
-  const DeviceClass kind = deviceClassOf(device);
-  // No tile needs to be larger than the matrix.
-  constexpr int64_t kShortest = 16;
-  auto fit = [&](int64_t block, int64_t extent) {
-    return std::min(block, std::max(kShortest, sizeClass(extent)));
-  };
-  auto completed = [&](MatmulTiles tiles) {
-    tiles.blockM = fit(tiles.blockM, product.m);
-    tiles.blockN = fit(tiles.blockN, product.n);
-    tiles.blockK = fit(tiles.blockK, product.k);
-    // Few rows and columns are not enough for many warps.
-    constexpr int64_t kFewWarps = 4, kManyElements = 64 * 128;
-    if (tiles.blockM * tiles.blockN < kManyElements)
-      tiles.numWarps = std::min(tiles.numWarps, kFewWarps);
-    const MatmulTiles &wanted = options.tiles;
-    for (int64_t MatmulTiles::*field :
-         {&MatmulTiles::blockM, &MatmulTiles::blockN, &MatmulTiles::blockK,
-          &MatmulTiles::numWarps, &MatmulTiles::numStages})
-      if (wanted.*field)
-        tiles.*field = wanted.*field;
-    return tiles;
-  };
-  const bool hasWork =
-      product.outer * product.inner * product.m * product.n > 0 && product.k;
-  if (!options.tune || !hasWork)
-    return completed(defaultMatmulTiles(kind, config.dtype));
+  if (!options.tune || !hasWork(product))
+    return completed(defaultMatmulTiles(deviceClassOf(device), config.dtype),
+                     product, options);
+  // The autotuner would find its result as well, with more to read and hash.
   const std::string problem = tuningKey(product, config, options.group);
   const MatmulTiles &wanted = options.tiles;
   using Key = std::tuple<int, int, std::string, int64_t, int64_t, int64_t,
@@ -311,10 +321,7 @@ static MatmulTiles chooseTiles(const Product &product,
                    wanted.numStages};
   static LookupTable<Key, MatmulTiles> table;
   return table.get(key, [&] {
-    std::vector<MatmulTiles> candidates;
-    for (const MatmulTiles &tiles : matmulCandidates(kind, config.dtype))
-      candidates.push_back(completed(tiles));
-    return tunedTiles(product, config, options.group, problem, candidates);
+    return tilesOf(measure(product, config, options, problem).best);
   });
 }
 
@@ -351,4 +358,15 @@ MatmulTiles flashtile::matmulTiles(const Tensor &a, const Tensor &b,
                                    const MatmulOptions &options) {
   const Product product = checkedProduct(a, b, options);
   return chooseTiles(product, configOf(product, MatrixOrder::Rows), options);
+}
+
+TuningResult flashtile::matmulTuning(const Tensor &a, const Tensor &b,
+                                     const MatmulOptions &options) {
+  const Product product = checkedProduct(a, b, options);
+  if (!hasWork(product))
+    refuse("expected a product to measure, but got " + a.describe() + " and " +
+           b.describe());
+  const MatmulKernelConfig config = configOf(product, MatrixOrder::Rows);
+  return measure(product, config, options,
+                 tuningKey(product, config, options.group));
 }

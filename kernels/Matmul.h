@@ -14,6 +14,7 @@
 #define FLASHTILE_KERNELS_MATMUL_H
 
 #include "kernels/MatmulConfigs.h"
+#include "runtime/Autotuner.h"
 #include "runtime/Kernel.h"
 #include "runtime/Tensor.h"
 
@@ -55,6 +56,12 @@ void matmul(const Tensor &a, const Tensor &b, const MatmulOptions &options,
 /// The compiled kernel that matmul runs for these tensors.
 Kernel matmulKernel(const Tensor &a, const Tensor &b,
                     const MatmulOptions &options = {});
+
+/// What tuning finds for these tensors, measured now unless it is known: every
+/// candidate with its time or the reason why it is none. Throws InvalidArgument
+/// where there is nothing to compute, and as autotune() does.
+TuningResult matmulTuning(const Tensor &a, const Tensor &b,
+                          const MatmulOptions &options = {});
 
 /// The tiles that matmul takes for these tensors; with `options.tune`, measures
 /// first.

@@ -163,6 +163,12 @@ TEST(MatmulTest, TunesOnce) {
   const MatmulTiles tiles = matmulTiles(a, b, options);
   EXPECT_EQ(tiles.blockK, 32);
   EXPECT_EQ(matmulTiles(a, b, options).blockM, tiles.blockM);
+  const TuningResult result = matmulTuning(a, b, options);
+  EXPECT_TRUE(result.fromCache);
+  EXPECT_EQ(result.best.at("block_m"), tiles.blockM);
+  EXPECT_GT(result.trials.size(), 1u);
+  EXPECT_THAT(refusalOf([&] { matmulTuning(a.narrow(0, 0, 0), b, options); }),
+              HasSubstr("expected a product to measure"));
 }
 
 TEST(MatmulTest, RefusesWhatDoesNotFit) {

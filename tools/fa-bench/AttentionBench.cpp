@@ -141,6 +141,9 @@ static BenchWork prepareFlash(const BenchCase &point,
   options.numWarps = common.numWarps;
   options.numStages = common.numStages;
   options.tune = common.tune;
+  BenchWork work;
+  if (options.tune)
+    work.trials = flashAttentionTuning(q, k, v, options).trials;
   const FlashAttentionTiles tiles = flashAttentionTiles(q, k, v, options);
   options.blockM = tiles.blockM;
   options.blockN = tiles.blockN;
@@ -154,7 +157,6 @@ static BenchWork prepareFlash(const BenchCase &point,
   Shape rows = q.shape();
   rows.pop_back();
   Tensor lse = Tensor::empty(rows, DType::F32, device);
-  BenchWork work;
   work.kernels = {flashAttentionKernel(q, k, v, options)};
   work.tiles = {{"block_m", tiles.blockM},
                 {"block_n", tiles.blockN},

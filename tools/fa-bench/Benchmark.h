@@ -11,6 +11,7 @@
 #ifndef FLASHTILE_TOOLS_FA_BENCH_BENCHMARK_H
 #define FLASHTILE_TOOLS_FA_BENCH_BENCHMARK_H
 
+#include "runtime/Autotuner.h"
 #include "runtime/DType.h"
 #include "runtime/Kernel.h"
 #include "runtime/LaunchTimer.h"
@@ -63,6 +64,7 @@ struct BenchWork {
   std::function<CheckResult()> check; ///< of what the last launch left
   std::vector<Kernel> kernels;        ///< that a launch runs
   TuningConfig tiles;
+  std::vector<TuningTrial> trials; ///< of which `tiles` was the best
 };
 
 /// A row of another system, measured by the same protocol.
@@ -75,6 +77,7 @@ struct AnchorRatio {
 struct BenchRow {
   BenchCase point;
   TuningConfig tiles;
+  std::vector<TuningTrial> trials;
   Timing timing;
   double firstMilliseconds = 0;
   double compileMilliseconds = 0;

@@ -133,10 +133,12 @@ static BenchWork prepareMatmul(const BenchCase &point,
   options.tiles = {common.tileM, common.tileN, common.tileK, common.numWarps,
                    common.numStages};
   options.tune = common.tune;
+  BenchWork work;
+  if (options.tune)
+    work.trials = matmulTuning(a, b, options).trials;
   options.tiles = matmulTiles(a, b, options);
   options.tune = false;
   const MatmulTiles &tiles = options.tiles;
-  BenchWork work;
   work.kernels = {matmulKernel(a, b, options)};
   work.tiles = {{"block_m", tiles.blockM},
                 {"block_n", tiles.blockN},

@@ -170,6 +170,20 @@ std::string flashtile::tools::csvText(const BenchReport &report) {
   return text;
 }
 
+static nlohmann::ordered_json jsonTrial(const TuningTrial &trial) {
+  nlohmann::ordered_json json;
+  for (const auto &[name, value] : trial.config.entries())
+    json["tiles"][name] = value;
+  json["compile_ms"] = trial.buildMilliseconds;
+  if (!trial.failure.empty()) {
+    json["failure"] = trial.failure;
+    return json;
+  }
+  json["first_launch_ms"] = trial.firstMilliseconds;
+  json["milliseconds"] = trial.milliseconds;
+  return json;
+}
+
 static nlohmann::ordered_json jsonRow(const BenchReport &report,
                                       const BenchRow &row) {
   nlohmann::ordered_json json;
@@ -193,6 +207,8 @@ static nlohmann::ordered_json jsonRow(const BenchReport &report,
   json["compile_ms"] = row.compileMilliseconds;
   json["from_cache"] = row.fromCache;
   json["first_launch_ms"] = row.firstMilliseconds;
+  for (const TuningTrial &trial : row.trials)
+    json["trials"].push_back(jsonTrial(trial));
   if (report.onGpu) {
     json["registers"] = row.registers;
     json["spill_bytes"] = row.spillBytes;

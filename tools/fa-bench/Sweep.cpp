@@ -79,6 +79,7 @@ static void runCase(const Sweep &sweep, const BenchOptions &options,
   progress(options, prefix + (options.tune ? ": tuning" : ": compiling"));
   const BenchWork work = sweep.prepare(row.point);
   row.tiles = work.tiles;
+  row.trials = work.trials;
   describeKernels(row, work.kernels);
   // Only the first launch.
   TimingOptions once;
