@@ -69,10 +69,18 @@ static std::string whyUnfit(const GpuEntry &entry, const KernelInfo &info,
     const uint64_t value = arguments.address(each.argument);
     if ((value & static_cast<uint64_t>(each.divisor - 1)) == 0)
       continue;
-    const KernelArgument &argument = info.arguments[each.argument];
-    return "argument '" + argument.name + "'" +
-           (argument.isPointer ? " (its address)" : "") +
-           " is not a multiple of " + std::to_string(each.divisor);
+    const std::string rule = "a multiple of " + std::to_string(each.divisor);
+    const auto begin = info.arguments.begin(), at = begin + each.argument;
+    if (at->isPointer)
+      return "argument '" + at->name + "': the address is " +
+             std::to_string(value % static_cast<uint64_t>(each.divisor)) +
+             " bytes past " + rule;
+    const auto number = std::count_if(
+        begin, at, [](const KernelArgument &a) { return a.isInteger(); });
+    return "argument '" + at->name + "': " +
+           std::to_string(
+               arguments.integerValues()[static_cast<size_t>(number)]) +
+           " is not " + rule;
   }
   return {};
 }

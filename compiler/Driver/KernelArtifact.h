@@ -62,7 +62,7 @@ struct PtxResources {
 /// something.
 struct DivisibleArgument {
   int64_t argument = 0; ///< by its place among all arguments
-  int64_t divisor = 1; ///< a power of two
+  int64_t divisor = 1;  ///< a power of two
 };
 
 /// A function for a GPU. Its parameters are the kernel's arguments, the tensor

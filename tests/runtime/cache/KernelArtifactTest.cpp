@@ -48,6 +48,7 @@ static KernelArtifact sample() {
   map.extents = {{{{Op::Constant, 64}}}, {{{Op::Argument, 0}}}};
   map.strides = {{{{Op::Argument, 0}, {Op::Argument, 0}, {Op::Multiply, 0}}}};
   map.offset = {{{Op::Constant, 8}}};
+  entry.requirements = {{0, 16}};
   entry.sharedBuffers = {{"ring", 0, 49152}};
   entry.resources = {168, 0, 8, 4};
   artifact.remarks = {"a remark", ""};
@@ -85,6 +86,8 @@ TEST(KernelArtifactTest, RoundTrip) {
   EXPECT_EQ(entry.tensorMaps[0].box, (std::vector<int64_t>{64, 128}));
   EXPECT_EQ(entry.tensorMaps[0].strides[0].text({"n"}), "n * n");
   EXPECT_TRUE(entry.tensorMaps[0].fillsNaN);
+  ASSERT_EQ(entry.requirements.size(), 1u);
+  EXPECT_EQ(entry.requirements[0].divisor, 16);
   ASSERT_EQ(entry.sharedBuffers.size(), 1u);
   EXPECT_EQ(entry.sharedBuffers[0].name, "ring");
   EXPECT_EQ(entry.resources.registers, 168);
@@ -98,7 +101,7 @@ TEST(KernelArtifactTest, BytesAreTheSameOnEveryMachine) {
   // target, eight bytes.
   const std::string bytes = sample().serialize();
   EXPECT_EQ(bytes.substr(0, 34),
-            std::string("FlashTile kernel\3\0\0\0\6\0\0\0\0\0\0\0sm_90a", 34));
+            std::string("FlashTile kernel\4\0\0\0\6\0\0\0\0\0\0\0sm_90a", 34));
 }
 
 TEST(KernelArtifactTest, EveryPrefixAndAnythingBehindIsRefused) {
@@ -145,6 +148,10 @@ TEST(KernelArtifactTest, WhatCannotBeLaunchedIsRefused) {
       [](GpuEntry &e) { e.tensorMaps[0].argument = 1; }, // n: no pointer
       [](GpuEntry &e) { e.tensorMaps[0].argument = -1; },
       [](GpuEntry &e) { e.tensorMaps[0].swizzleBytes = 16; },
+      [](GpuEntry &e) { e.requirements[0].argument = 3; },
+      [](GpuEntry &e) { e.requirements[0].argument = -1; },
+      [](GpuEntry &e) { e.requirements[0].divisor = 0; },
+      [](GpuEntry &e) { e.requirements[0].divisor = 12; },
       [](GpuEntry &e) { e.tensorMaps[0].box.push_back(1); },
       [](GpuEntry &e) { e.tensorMaps[0].strides.clear(); },
       [](GpuEntry &e) { e.tensorMaps[0].extents[0].steps[0].op = Op::Add; },

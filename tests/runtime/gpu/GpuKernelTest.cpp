@@ -169,6 +169,37 @@ TEST_F(GpuKernelTest, StridesOfASingleIndexDoNotMatter) {
   EXPECT_EQ(lastKernel(), "k");
 }
 
+TEST_F(GpuKernelTest, ArgumentsMustBeTheMultiplesThatAFunctionNeeds) {
+  KernelArtifact artifact = mappedArtifact();
+  artifact.kernels[0].entries[0].tensorMaps.clear();
+  artifact.kernels[0].entries[0].symbol = "k__aligned";
+  artifact.kernels[0].entries[0].requirements = {{1, 16}, {4, 4}, {3, 8}};
+  const Kernel kernel = kernelOf(artifact);
+  driver.onLaunch = nullptr;
+  kernel(at(0x1008), at(0x2000), 1000, 80, 4);
+  EXPECT_EQ(lastKernel(), "k__aligned");
+  EXPECT_EQ(remarksOf(kernel), "");
+  kernel(at(0x1008), at(0x2000), 1000, -80, 64 * 1000);
+  EXPECT_EQ(lastKernel(), "k__aligned");
+  kernel(at(0x1000), at(0x2004), 1000, 80, 4);
+  EXPECT_EQ(lastKernel(), "k__plain");
+  kernel(at(0x1000), at(0x2000), 1000, 84, 4);
+  EXPECT_EQ(lastKernel(), "k__plain");
+  kernel(at(0x1000), at(0x2000), 1000, 80, 6);
+  EXPECT_EQ(lastKernel(), "k__plain");
+  const std::string remarks = remarksOf(kernel);
+  EXPECT_THAT(remarks, HasSubstr("argument 'y': the address is 4 bytes past a "
+                                 "multiple of 16"));
+  EXPECT_THAT(remarks, HasSubstr("'stride': 84 is not a multiple of 8"));
+  EXPECT_THAT(remarks, HasSubstr("'batch': 6 is not a multiple of 4"));
+
+  artifact.kernels[0].entries.pop_back();
+  EXPECT_ERROR(InvalidArgument,
+               "cannot launch kernel 'k': argument 'stride': 84 is not a "
+               "multiple of 8",
+               kernelOf(artifact)(at(0x1000), at(0x2000), 1000, 84, 4));
+}
+
 TEST_F(GpuKernelTest, OffsetsCountElements) {
   KernelArtifact artifact = mappedArtifact();
   artifact.kernels[0].entries[0].tensorMaps[0].offset = product(1, 2);
