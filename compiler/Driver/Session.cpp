@@ -226,8 +226,13 @@ static llvm::DenseSet<Value> writtenArguments(tile::KernelOp kernel) {
         pending.push_back(value);
   };
   kernel.walk([&](Operation *op) {
-    if (isa<tile::StoreOp, tile::AtomicAddOp>(op))
+    // Of tilegpu, in kernels that are written with layouts.
+    if (isa<tile::StoreOp, tile::AtomicAddOp, tilegpu::StoreOp,
+            tilegpu::AtomicAddOp>(op))
       visit(op->getOperands());
+    if (auto store = dyn_cast<tilegpu::TmaStoreOp>(op))
+      if (auto map = store.getMap().getDefiningOp<tilegpu::TensorMapOp>())
+        visit(kernel.getArgument(map.getArgument()));
   });
   while (!pending.empty()) {
     Value value = pending.pop_back_val();

@@ -300,7 +300,13 @@ TEST(HopperKernelTest, Compile) {
   for (const std::string &text : texts) {
     const ArtifactResult result =
         compileToArtifact(text, "hopper.mlir", options);
-    EXPECT_TRUE(result.artifact) << result.error << text;
+    ASSERT_TRUE(result.artifact) << result.error << text;
+    // The last tensor is what the kernel writes, also where TMA does.
+    const std::vector<KernelArgument> &arguments =
+        result.artifact->kernels[0].info.arguments;
+    const size_t last = text == hopperAttention ? 3 : 2;
+    for (size_t position = 0; position <= last; ++position)
+      EXPECT_EQ(arguments[position].isWritten, position == last) << text;
   }
 }
 
