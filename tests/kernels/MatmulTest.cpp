@@ -154,8 +154,8 @@ TEST(MatmulTest, NaNStaysInItsRowAndColumn) {
 }
 
 TEST(MatmulTest, TunesOnce) {
-  const Tensor a = Tensor::randn({64, 64}, DType::F32, 1);
-  const Tensor b = Tensor::randn({64, 64}, DType::F32, 2);
+  const Tensor a = Tensor::randn({200, 64}, DType::F32, 1);
+  const Tensor b = Tensor::randn({64, 200}, DType::F32, 2);
   MatmulOptions options;
   options.tune = true;
   options.tiles.blockK = 32;
