@@ -129,9 +129,9 @@ LogicalResult GpuEmitter::emitAtomic(tilegpu::AtomicAddOp op) {
       conjoin(windowMask(window, layout, index, std::nullopt, type.getShape()));
       address = windowAddress(window, layout, index, type.getElementType());
     } else {
-      conjoin(isInTile(layout, index));
       if (op.getMask())
         conjoin(tiles.at(op.getMask())[index]);
+      mask = maskedByTile(mask, layout, index);
       address = tiles.at(op.getPointer())[index];
     }
     results.push_back(atomicAdd(address, mask, tiles.at(op.getValue())[index]));

@@ -26,7 +26,7 @@ using namespace flashtile::gpu;
 static constexpr int64_t kChunkBytes = 16;
 
 static int64_t bytesOf(Type element) {
-  return element.getIntOrFloatBitWidth() / 8;
+  return (element.getIntOrFloatBitWidth() + 7) / 8;
 }
 
 bool GpuEmitter::isKnownAligned(Value pointer) {

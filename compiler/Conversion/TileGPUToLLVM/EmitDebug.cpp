@@ -125,9 +125,7 @@ void GpuEmitter::emitAssert(AssertOp op) {
   Value failed = arith::ConstantOp::create(b, b.getBoolAttr(false));
   const Registers values = tiles.at(op.getCondition());
   for (int64_t index = 0; index < layout.registersPerThread(); ++index) {
-    Value wrong = isFalse(values[index]);
-    if (Value inside = isInTile(layout, index))
-      wrong = arith::AndIOp::create(b, wrong, inside);
+    Value wrong = maskedByTile(isFalse(values[index]), layout, index);
     failed = arith::OrIOp::create(b, failed, wrong);
   }
   emitCheck(failed, message);

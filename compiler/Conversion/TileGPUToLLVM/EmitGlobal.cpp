@@ -331,8 +331,7 @@ LogicalResult GpuEmitter::emitLoad(tilegpu::LoadOp op) {
     for (int64_t index = 0; index < count; ++index) {
       Value other = op.getOther() ? tiles.at(op.getOther())[index] : zero;
       Value mask = op.getMask() ? tiles.at(op.getMask())[index] : always;
-      if (Value inside = isInTile(layout, index))
-        mask = arith::AndIOp::create(b, mask, inside);
+      mask = maskedByTile(mask, layout, index);
       llvm::append_range(values, loadElements(tiles.at(op.getPointer())[index],
                                               mask, other, element));
     }
@@ -391,8 +390,7 @@ LogicalResult GpuEmitter::emitStore(tilegpu::StoreOp op) {
       Value mask = owner;
       if (op.getMask())
         mask = arith::AndIOp::create(b, mask, tiles.at(op.getMask())[index]);
-      if (Value inside = isInTile(layout, index))
-        mask = arith::AndIOp::create(b, mask, inside);
+      mask = maskedByTile(mask, layout, index);
       Value value = tiles.at(op.getValue())[index];
       storeElements(tiles.at(op.getPointer())[index], mask, value, element);
     }

@@ -100,6 +100,16 @@ Value GpuEmitter::isInTile(const DistributedLayout &layout, int64_t index) {
   return inside;
 }
 
+Value GpuEmitter::maskedByTile(Value mask, const DistributedLayout &layout,
+                               int64_t index) {
+  Value inside = isInTile(layout, index);
+  if (!inside)
+    return mask;
+  // Not a conjunction: what padding holds may be undefined.
+  Value never = arith::ConstantOp::create(b, b.getBoolAttr(false));
+  return arith::SelectOp::create(b, inside, mask, never);
+}
+
 Value GpuEmitter::isFirstHolder(const DistributedLayout &layout) {
   Value owner = arith::ConstantOp::create(b, b.getBoolAttr(true));
   for (HardwareIndex index : {HardwareIndex::Lane, HardwareIndex::Warp})

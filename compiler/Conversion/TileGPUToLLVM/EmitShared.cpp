@@ -277,5 +277,9 @@ void GpuEmitter::emitStage(tilegpu::StageOp op) {
     storeShared(tiles.at(op.getOperand()), layoutOf(tile), memory, base,
                 type.getElementType());
   }
+  if (isHopper() && llvm::any_of(op->getUsers(), [](Operation *user) {
+        return isa<tilegpu::WgmmaOp>(user);
+      }))
+    emitFenceProxy();
   barrier();
 }

@@ -313,6 +313,9 @@ private:
   /// Whether register `index` is an element of the tile (i1); null where it
   /// always is.
   mlir::Value isInTile(const DistributedLayout &layout, int64_t index);
+  /// `mask` (i1) where register `index` is an element, else false.
+  mlir::Value maskedByTile(mlir::Value mask, const DistributedLayout &layout,
+                           int64_t index);
   /// Whether the thread is the first of those that hold copies (i1).
   mlir::Value isFirstHolder(const DistributedLayout &layout);
   /// The part of it that depends on the thread.

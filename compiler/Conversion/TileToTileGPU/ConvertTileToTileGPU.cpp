@@ -74,6 +74,7 @@ private:
   void convertStore(StoreOp op);
   void convertAtomic(AtomicAddOp op);
   LogicalResult convertDot(DotOp op);
+  void convertWarpgroupDot(DotOp op);
   Value stage(Value operand, Operation *user, bool isLeft, bool &transposed);
 
   KernelOp kernel;
@@ -193,7 +194,8 @@ void KernelConverter::produce(Value result, const DistributedLayout &natural) {
   auto convert = tilegpu::ConvertLayoutOp::create(builder, result.getLoc(),
                                                   wanted, result);
   result.replaceAllUsesExcept(convert, convert);
-  layouts.try_emplace(convert, chosen);
+  // Erased operations leave entries behind, and their addresses to others.
+  layouts.insert_or_assign(convert.getResult(), chosen);
 }
 
 void KernelConverter::convertScan(ScanOp op) {
@@ -385,7 +387,46 @@ Value KernelConverter::stage(Value operand, Operation *user, bool isLeft,
   return known;
 }
 
+void KernelConverter::convertWarpgroupDot(DotOp op) {
+  DistributedLayout layout = layouts.at(op.getResult());
+  auto aType = tileType(op.getA());
+  Value a;
+  bool transA = false, transB = false;
+  if (!op.getA().getDefiningOp<TransOp>() && !isCheap(op.getA())) {
+    DistributedLayout operand = wgmmaOperandA(
+        aType.getDimSize(0), aType.getDimSize(1),
+        aType.getElementType().getIntOrFloatBitWidth(), warps / 4);
+    auto plan = planConversion(layouts.at(op.getA()), operand,
+                               aType.getElementTypeBitWidth() / 8);
+    if (plan.kind == LayoutConversion::Kind::None ||
+        plan.kind == LayoutConversion::Kind::Registers)
+      a = demand(op.getA(), operand, op);
+  }
+  if (!a)
+    a = stage(op.getA(), op, /*isLeft=*/true, transA);
+  Value b = stage(op.getB(), op, /*isLeft=*/false, transB);
+  // Products start from zero by themselves.
+  Value c;
+  if (!matchPattern(op.getC(), m_AnyZeroFloat()))
+    c = demand(op.getC(), layout, op);
+  builder.setInsertionPoint(op);
+  RankedTensorType type = withLayout(op.getType(), layout);
+  auto product = tilegpu::WgmmaOp::create(
+      builder, op.getLoc(), type, a, b, c, builder.getI32IntegerAttr(warps / 4),
+      transA ? builder.getUnitAttr() : UnitAttr(),
+      transB ? builder.getUnitAttr() : UnitAttr());
+  auto wait = tilegpu::WgmmaWaitOp::create(
+      builder, op.getLoc(), TypeRange{type}, ValueRange{product.getResult()},
+      builder.getI32IntegerAttr(0));
+  Value result = wait.getResult(0);
+  layouts.insert_or_assign(result, layout);
+  op.getResult().replaceAllUsesWith(result);
+  op.erase();
+}
+
 LogicalResult KernelConverter::convertDot(DotOp op) {
+  if (usesWarpgroups(op, warps))
+    return convertWarpgroupDot(op), success();
   DistributedLayout layout = layouts.at(op.getResult());
   auto type = cast<RankedTensorType>(op.getType());
   WarpGrid grid = warpGrid(type.getDimSize(0), type.getDimSize(1), warps);

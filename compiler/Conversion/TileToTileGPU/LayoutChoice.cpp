@@ -11,6 +11,8 @@
 #include "compiler/Conversion/TileToTileGPU/LayoutChoice.h"
 
 #include "compiler/Analysis/Program/TileQueries.h"
+#include "dialects/TileGPU/IR/LaunchAttributes.h"
+#include "dialects/TileGPU/IR/TileGPUDialect.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/EquivalenceClasses.h"
@@ -49,6 +51,26 @@ bool flashtile::gpu::usesMatrixInstructions(DotOp dot) {
   if (element.isF32())
     return precisionOf(dot) != InputPrecision::IEEE;
   return !element.isF64();
+}
+
+bool flashtile::gpu::usesWarpgroups(DotOp dot, int64_t warps) {
+  auto kernel = dot->getParentOfType<KernelOp>();
+  auto target =
+      kernel->getAttrOfType<StringAttr>(tilegpu::TileGPUDialect::kTargetAttr);
+  if (!target || target != "sm_90a" || kernel->hasAttr(tilegpu::kPlainAttr) ||
+      warps % 4 != 0)
+    return false;
+  auto a = cast<RankedTensorType>(dot.getA().getType());
+  auto result = cast<RankedTensorType>(dot.getType());
+  Type element = a.getElementType();
+  // 64 rows of a warpgroup; rows in shared memory of at least 32 bytes.
+  constexpr int64_t kRowsOfWarp = 16, kUnit = 16, kMaxColumns = 256;
+  return (element.isF16() || element.isBF16()) &&
+         element == getElementType(dot.getB().getType()) &&
+         result.getElementType().isF32() &&
+         result.getDimSize(0) % (kRowsOfWarp * warps) == 0 &&
+         result.getDimSize(1) % kUnit == 0 &&
+         result.getDimSize(1) <= kMaxColumns && a.getDimSize(1) % kUnit == 0;
 }
 
 namespace {
@@ -150,6 +172,10 @@ void LayoutChoice::assignDots() {
     auto type = dot.getType();
     int64_t rows = cast<RankedTensorType>(type).getDimSize(0);
     int64_t columns = cast<RankedTensorType>(type).getDimSize(1);
+    if (usesWarpgroups(dot, warps)) {
+      assign(dot.getResult(), wgmmaAccumulator(rows, columns, warps / 4));
+      return;
+    }
     WarpGrid grid = warpGrid(rows, columns, warps);
     if (usesMatrixInstructions(dot))
       assign(dot.getResult(),

@@ -36,6 +36,8 @@ tile::InputPrecision precisionOf(tile::DotOp dot);
 
 /// Whether matrix instructions compute this dot. Others are done by
 /// multiply-adds of the threads.
+/// Whether warpgroups multiply, by wgmma.
+bool usesWarpgroups(tile::DotOp dot, int64_t warps);
 bool usesMatrixInstructions(tile::DotOp dot);
 
 /// The layout of every tile value of the kernel.

@@ -106,7 +106,7 @@ TEST_P(Math, EdgesAndAccuracy) {
           down = std::nextafterf(down, -HUGE_VALF);
         }
       }
-      for (int i = 0; i < 12000; ++i) {
+      for (int i = 0; i < 12000; i += unlessInterpreted(1, 37)) {
         values.push_back(-130 + i * 0.0223); // across the range of exp
         values.push_back(std::ldexp(1 + i % 100 * 0.01, i / 100 - 60));
       }

@@ -48,7 +48,14 @@ static void runAlone(const PtxKernel &kernel, PtxThread &thread) {
       continue;
     }
     ++thread.at;
-    next.alone(thread);
+    try {
+      next.alone(thread);
+    } catch (const std::runtime_error &error) {
+      if (std::string(error.what()) == "trap")
+        throw;
+      throw std::runtime_error(std::string(error.what()) + " at '" + next.text +
+                               "' of thread " + std::to_string(thread.number));
+    }
   }
 }
 

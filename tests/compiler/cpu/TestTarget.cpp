@@ -132,10 +132,30 @@ public:
   }
 
 private:
+  /// As a launch does: the first whose requirements hold. There are no tensor
+  /// maps here.
+  static const GpuEntry &entryFor(const ArtifactKernel &kernel,
+                                  const std::vector<Argument> &arguments) {
+    for (const GpuEntry &entry : kernel.entries) {
+      bool fits = entry.tensorMaps.empty();
+      for (const DivisibleArgument &requirement : entry.requirements) {
+        int64_t value = 0;
+        const KernelArgument &argument =
+            kernel.info.arguments[requirement.argument];
+        std::memcpy(&value, arguments[requirement.argument].address(),
+                    argument.isPointer ? 8 : elementSize(argument.type));
+        fits &= value % requirement.divisor == 0;
+      }
+      if (fits)
+        return entry;
+    }
+    return kernel.entries.back();
+  }
+
   Outcome run(const ArtifactKernel &kernel,
               const std::vector<Argument> &arguments) const {
     const auto grid = gridOf(kernel.info, arguments);
-    const GpuEntry &entry = kernel.entries.back();
+    const GpuEntry &entry = entryFor(kernel, arguments);
     PtxLaunch launch;
     launch.blocks = int64_t(grid[0]) * grid[1] * grid[2];
     launch.threads = entry.numThreads;
