@@ -30,4 +30,32 @@ def DeferSumsPass : Pass<"tilegpu-defer-sums", "::flashtile::tile::KernelOp"> {
                            "::flashtile::tilegpu::TileGPUDialect"];
 }
 
+def SpecializeWarpsPass
+    : Pass<"tilegpu-specialize-warps", "::flashtile::tile::KernelOp"> {
+  let summary = "load dot operands by TMA in a warp of their own";
+  let description = [{
+    Loads of the operands of warpgroup products become copies by TMA into rings
+    of buffers, issued by one thread of a producer warpgroup that runs ahead of
+    the warps that compute.
+
+    **Input:** a kernel for sm_90a after `--convert-tile-to-tilegpu` with
+    `tilegpu.wgmma`.
+
+    **Output:** one `tilegpu.warp_specialize` with both roles. Where the kernel's
+    structure does not allow it, nothing, and a remark that says why.
+
+    **Example:** tests/compiler/Schedule/specialize-warps.mlir
+
+    **Order:** after `--tilegpu-defer-sums`, before `--tilegpu-stage-loads`.
+  }];
+  let options = [
+    Option<"numStages", "num-stages", "int64_t", /*default=*/"2",
+           "buffers of a ring">,
+    Option<"sharedLimit", "shared-limit", "int64_t", /*default=*/"231424",
+           "bytes of shared memory of a program">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::flashtile::tilegpu::TileGPUDialect"];
+}
+
 #endif // FLASHTILE_COMPILER_SCHEDULE_PASSES_TD

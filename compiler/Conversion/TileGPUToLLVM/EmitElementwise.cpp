@@ -204,8 +204,12 @@ Value GpuEmitter::emitFunction(Operation *op, ValueRange operands) {
   Type compute = operands.front().getType(), f64 = b.getF64Type();
   if (compute.isF32() && (name == "exp" || name == "exp2")) {
     Value x = operands.front();
-    if (name == "exp" && !isApproximate(op))
-      return numeric::emitExp(b, x);
+    if (name == "exp" && !isApproximate(op)) {
+      // It scales through the bits of the result, which are those of other
+      // NaNs here than on the cpu.
+      Value isNaN = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, x, x);
+      return arith::SelectOp::create(b, isNaN, x, numeric::emitExp(b, x));
+    }
     if (name == "exp")
       x = arith::MulFOp::create(
           b, x,

@@ -39,7 +39,11 @@ void buildGpuPipeline(OpPassManager &pm, const GpuPipelineOptions &options) {
   pm.addNestedPass<tile::KernelOp>(createLoopInvariantCodeMotionPass());
   // Threads carry their own part of a sum.
   pm.addNestedPass<tile::KernelOp>(createDeferSumsPass());
-  // Dot operands go to shared memory in the background.
+  // Operands of warpgroup products are loaded by a warp of their own.
+  SpecializeWarpsPassOptions roles;
+  roles.numStages = options.numStages;
+  pm.addNestedPass<tile::KernelOp>(createSpecializeWarpsPass(roles));
+  // Other operands go to shared memory in the background.
   tilegpu::StageLoadsPassOptions staging;
   staging.numStages = options.numStages;
   pm.addNestedPass<tile::KernelOp>(tilegpu::createStageLoadsPass(staging));

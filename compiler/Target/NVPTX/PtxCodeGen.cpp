@@ -17,6 +17,7 @@
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -37,6 +38,17 @@ void registerNVVMTranslations(mlir::DialectRegistry &registry) {
   mlir::registerBuiltinDialectTranslation(registry);
   mlir::registerLLVMDialectTranslation(registry);
   mlir::registerNVVMDialectTranslation(registry);
+}
+
+std::string ptxName(StringRef symbol) {
+  std::string name;
+  for (char c : symbol) {
+    if (isAlnum(c) || c == '_')
+      name += c;
+    else
+      name += "$" + toHex(StringRef(&c, 1));
+  }
+  return name.empty() || isDigit(name.front()) ? "$" + name : name;
 }
 
 static Expected<std::unique_ptr<TargetMachine>>
@@ -100,6 +112,9 @@ Expected<std::string> emitPtx(mlir::ModuleOp module, StringRef target,
       return createStringError("undefined symbol '" + function.getName() +
                                "' in the code for " + target);
   makeInlinePtxConvergent(*llvmModule);
+  for (Function &function : *llvmModule)
+    if (!function.isDeclaration())
+      function.setName(ptxName(function.getName()));
   simplify(*llvmModule, **machine);
   std::string text;
   raw_string_ostream stream(text);

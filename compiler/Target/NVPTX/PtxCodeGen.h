@@ -20,6 +20,10 @@ namespace flashtile::gpu {
 /// Registers what translation to LLVM IR needs.
 void registerNVVMTranslations(mlir::DialectRegistry &registry);
 
+/// What a symbol is called in PTX, which allows letters, digits, _ and $: each
+/// other byte is $ and two hexadecimal digits.
+std::string ptxName(llvm::StringRef symbol);
+
 /// LLVM IR or PTX text for "sm_80" or "sm_90a" of a module of the LLVM and NVVM
 /// dialects. A symbol that the module does not define is an error.
 llvm::Expected<std::string> emitPtx(mlir::ModuleOp module,

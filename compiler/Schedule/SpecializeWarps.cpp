@@ -1,0 +1,525 @@
+//===- SpecializeWarps.cpp - A thread that copies beside warps that compute
+//===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Loads of dot operands move to a producer of their own, which runs ahead:
+//
+//   producer                               consumer
+//     for ...:                               for ...:
+//       wait empty[n mod stages]               wait full[n mod stages]
+//       expect bytes; TMA to buffer            products, softmax, ...
+//                                              arrive at empty[n mod stages]
+//
+// The counter n goes on from loop to loop, so that loops over parts of one
+// tensor (interior and masked iterations) share a ring, and the producer is
+// never drained between them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Schedule/Passes.h"
+#include "compiler/Schedule/TmaWindow.h"
+#include "dialects/Tile/Transforms/Remark.h"
+#include "dialects/TileGPU/IR/LaunchAttributes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace flashtile::gpu {
+#define GEN_PASS_DEF_SPECIALIZEWARPSPASS
+#include "compiler/Schedule/Passes.h.inc"
+} // namespace flashtile::gpu
+
+using namespace mlir;
+using namespace flashtile;
+using namespace flashtile::gpu;
+using namespace flashtile::tile;
+using flashtile::tilegpu::MbarriersType;
+using flashtile::tilegpu::RingType;
+using flashtile::tilegpu::SmemType;
+using flashtile::tilegpu::StageOp;
+using flashtile::tilegpu::TensorMapType;
+
+namespace {
+/// Buffers, and the barriers that say who may use them.
+struct Ring {
+  TmaWindow window;
+  SmemType slot;
+  int64_t stages = 1;
+  bool inLoop = false;
+  Value map, buffers, full, empty;
+
+  int64_t bytes() const {
+    int64_t bytes = slot.getElementType().getIntOrFloatBitWidth() / 8;
+    for (int64_t extent : slot.getShape())
+      bytes *= extent;
+    return bytes;
+  }
+};
+
+/// A load of the kernel, which goes through a ring.
+struct RingLoad {
+  tilegpu::LoadOp load;
+  StageOp stage;
+  TmaWindow window;
+  unsigned ring;
+};
+
+/// Rewrites one kernel.
+class Specializer {
+public:
+  Specializer(KernelOp kernel, int64_t stages, int64_t sharedLimit)
+      : kernel(kernel), body(kernel.getBody().front()), wantedStages(stages),
+        sharedLimit(sharedLimit),
+        b(kernel.getLoc(), OpBuilder(kernel.getContext())) {}
+
+  /// Why the kernel stays as it is; empty where it does not.
+  std::string run();
+
+private:
+  std::string collect();
+  std::string collectLoad(StageOp stage);
+  std::string checkStores();
+  std::string chooseStages();
+  bool isComputable(Value value, scf::ForOp loop, unsigned depth = 0);
+  void makeRings();
+  void writeProducer(Block *block);
+  void rewriteConsumer();
+  void produce(const RingLoad &each, Value counter, IRMapping &mapping);
+  Value inProducer(Value value, IRMapping &mapping);
+  void consume(const RingLoad &each, Value counter);
+  SmallVector<RingLoad *> loadsIn(Block *block);
+  Value i32(int64_t value) {
+    return arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
+  }
+  Value slotIndex(Value counter, int64_t stages) {
+    return arith::RemUIOp::create(b, counter, i32(stages));
+  }
+  Value phase(Value counter, int64_t stages) {
+    return arith::RemUIOp::create(
+        b, arith::DivUIOp::create(b, counter, i32(stages)), i32(2));
+  }
+  Value toI32(Value value) {
+    if (value.getType().isInteger(32))
+      return value;
+    if (value.getType().isIndex())
+      return arith::IndexCastOp::create(b, b.getI32Type(), value);
+    if (value.getType().getIntOrFloatBitWidth() > 32)
+      return arith::TruncIOp::create(b, b.getI32Type(), value);
+    return arith::ExtSIOp::create(b, b.getI32Type(), value);
+  }
+
+  KernelOp kernel;
+  Block &body;
+  int64_t wantedStages, sharedLimit;
+  ImplicitLocOpBuilder b;
+  std::vector<RingLoad> loads;
+  std::vector<Ring> rings;
+};
+
+struct SpecializeWarps
+    : public flashtile::gpu::impl::SpecializeWarpsPassBase<SpecializeWarps> {
+  using SpecializeWarpsPassBase::SpecializeWarpsPassBase;
+
+  void runOnOperation() override {
+    KernelOp kernel = getOperation();
+    auto target =
+        kernel->getAttrOfType<StringAttr>(tilegpu::TileGPUDialect::kTargetAttr);
+    bool hasProducts = false;
+    kernel.getBody().walk([&](tilegpu::WgmmaOp) { hasProducts = true; });
+    if (!target || target != "sm_90a" || !hasProducts ||
+        kernel->hasAttr(tilegpu::kPlainAttr))
+      return;
+    std::string reason = Specializer(kernel, numStages, sharedLimit).run();
+    if (!reason.empty())
+      remarkMissed(kernel, "tilegpu-specialize-warps", "Roles",
+                   "no producer warp: " + reason);
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Which loads
+//===----------------------------------------------------------------------===//
+
+/// Whether the producer can compute `value`: by arithmetic on scalars, and the
+/// counter of `loop`.
+bool Specializer::isComputable(Value value, scf::ForOp loop, unsigned depth) {
+  constexpr unsigned kMaxDepth = 64;
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return argument.getOwner() == &body ||
+           (loop && argument == loop.getInductionVar());
+  Operation *op = value.getDefiningOp();
+  if (depth == kMaxDepth || op->getNumRegions() != 0 ||
+      !isMemoryEffectFree(op) || isa<RankedTensorType>(value.getType()))
+    return false;
+  return llvm::all_of(op->getOperands(), [&](Value operand) {
+    return isComputable(operand, loop, depth + 1);
+  });
+}
+
+std::string Specializer::collectLoad(StageOp stage) {
+  auto load = stage.getOperand().getDefiningOp<tilegpu::LoadOp>();
+  if (!load)
+    return {};
+  Block *block = load->getBlock();
+  auto loop = dyn_cast<scf::ForOp>(block->getParentOp());
+  if (block != stage->getBlock() ||
+      (block != &body && (!loop || loop->getBlock() != &body)))
+    return "a load is neither at the top of the kernel nor in a loop there";
+  if (llvm::any_of(loads, [&](RingLoad &each) { return each.load == load; }))
+    return "a tile is staged in two forms";
+  if (load.getPadding() != Padding::Zero)
+    return "the padding of a load is not zero";
+  std::string whyNot;
+  std::optional<TmaWindow> window =
+      describeWindow(load.getPointer(), kernel, whyNot);
+  if (!window)
+    return "a load is not for TMA: " + whyNot;
+  SmemType slot = stage.getType();
+  auto tile = cast<BlockPtrType>(load.getPointer().getType());
+  if (slot.getSwizzle() == 0 || slot.getShape() != tile.getShape() ||
+      slot.getShape()[0] > 256)
+    return "a tile is not for TMA: " + std::to_string(tile.getShape()[0]) +
+           " x " + std::to_string(tile.getShape()[1]) + " elements";
+  for (Value coordinate : window->coordinates)
+    if (!isComputable(coordinate, loop))
+      return "the place of a load depends on what the kernel computes";
+  if (loop)
+    for (Value bound :
+         {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
+      if (!isComputable(bound, nullptr))
+        return "the bounds of a loop depend on what the kernel computes";
+  // A ring that this loop does not use yet, of the same tensor and tile.
+  unsigned ring = 0;
+  for (; ring < rings.size(); ++ring) {
+    bool taken = llvm::any_of(loads, [&](RingLoad &each) {
+      return each.ring == ring && each.load->getBlock() == block;
+    });
+    if (!taken && loop && rings[ring].inLoop && rings[ring].slot == slot &&
+        rings[ring].window.sharesMapWith(*window))
+      break;
+  }
+  if (ring == rings.size()) {
+    Ring &added = rings.emplace_back();
+    added.window = *window;
+    added.slot = slot;
+    added.inLoop = bool(loop);
+  }
+  loads.push_back({load, stage, *window, ring});
+  return {};
+}
+
+std::string Specializer::collect() {
+  std::string reason;
+  kernel.getBody().walk<WalkOrder::PreOrder>([&](StageOp stage) {
+    if (reason.empty())
+      reason = collectLoad(stage);
+  });
+  if (reason.empty() &&
+      llvm::none_of(rings, [](Ring &ring) { return ring.inLoop; }))
+    reason = "no loop loads operands of products";
+  return reason;
+}
+
+/// The producer runs ahead of everything: what the kernel stores before it
+/// loads would come too late.
+std::string Specializer::checkStores() {
+  Operation *last = nullptr;
+  for (Operation &op : body)
+    for (RingLoad &each : loads)
+      if (op.isAncestor(each.load))
+        last = &op;
+  bool stores = false;
+  for (Operation &op : body) {
+    op.walk([&](Operation *inner) {
+      stores |= isa<tilegpu::StoreOp, tile::StoreOp, tilegpu::AtomicAddOp,
+                    tile::AtomicAddOp>(inner);
+    });
+    if (&op == last)
+      break;
+  }
+  return stores ? "the kernel writes to memory before it loads" : "";
+}
+
+std::string Specializer::chooseStages() {
+  int64_t resident = 0, ring = 0;
+  for (Ring &each : rings)
+    (each.inLoop ? ring : resident) += each.bytes();
+  int64_t stages = wantedStages;
+  while (stages > 1 && resident + stages * ring > sharedLimit)
+    --stages;
+  if (stages < 2)
+    return "two buffers of " + std::to_string(ring) + " bytes beside " +
+           std::to_string(resident) + " exceed the " +
+           std::to_string(sharedLimit) + " bytes of shared memory";
+  for (Ring &each : rings)
+    each.stages = each.inLoop ? stages : 1;
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Rings
+//===----------------------------------------------------------------------===//
+
+void Specializer::makeRings() {
+  int64_t warps =
+      kernel->getAttrOfType<IntegerAttr>(tilegpu::TileGPUDialect::kNumWarpsAttr)
+          .getInt();
+  b.setInsertionPointToStart(&body);
+  for (Ring &ring : rings) {
+    SmallVector<int64_t> shape(ring.window.extents.size() - 2, 1);
+    llvm::append_range(shape, ring.slot.getShape());
+    auto type =
+        TensorMapType::get(kernel.getContext(), shape,
+                           ring.slot.getElementType(), ring.slot.getSwizzle());
+    OperationState state(kernel.getLoc(),
+                         tilegpu::TensorMapOp::getOperationName());
+    state.addTypes(type);
+    state.addAttribute("argument", b.getI64IntegerAttr(ring.window.argument));
+    state.addAttribute("extents", b.getArrayAttr(ring.window.extents));
+    state.addAttribute("strides", b.getArrayAttr(ring.window.strides));
+    if (ring.window.offset)
+      state.addAttribute("offset", ring.window.offset);
+    ring.map = b.create(state)->getResult(0);
+    ring.buffers = tilegpu::AllocOp::create(
+        b, RingType::get(kernel.getContext(), ring.stages, ring.slot.getShape(),
+                         ring.slot.getElementType(), ring.slot.getSwizzle()));
+    auto barriers = MbarriersType::get(kernel.getContext(), ring.stages);
+    ring.full = tilegpu::MbarriersOp::create(b, barriers, 1);
+    if (ring.inLoop)
+      ring.empty = tilegpu::MbarriersOp::create(b, barriers, warps);
+  }
+}
+
+SmallVector<RingLoad *> Specializer::loadsIn(Block *block) {
+  SmallVector<RingLoad *> found;
+  for (RingLoad &each : loads)
+    if (each.load->getBlock() == block)
+      found.push_back(&each);
+  llvm::sort(found, [](RingLoad *x, RingLoad *y) {
+    return x->load->isBeforeInBlock(y->load);
+  });
+  return found;
+}
+
+//===----------------------------------------------------------------------===//
+// The producer
+//===----------------------------------------------------------------------===//
+
+Value Specializer::inProducer(Value value, IRMapping &mapping) {
+  if (Value known = mapping.lookupOrNull(value))
+    return known;
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return value; // an argument of the kernel
+  for (Value operand : op->getOperands())
+    inProducer(operand, mapping);
+  b.clone(*op, mapping);
+  return mapping.lookup(value);
+}
+
+void Specializer::produce(const RingLoad &each, Value counter,
+                          IRMapping &mapping) {
+  Ring &ring = rings[each.ring];
+  Value index = counter ? slotIndex(counter, ring.stages) : i32(0);
+  if (counter) {
+    Value freed = arith::SubIOp::create(b, i32(1), phase(counter, ring.stages));
+    tilegpu::MbarrierWaitOp::create(b, ring.empty, index, freed);
+  }
+  auto map = cast<TensorMapType>(ring.map.getType());
+  tilegpu::MbarrierExpectOp::create(b, ring.full, index, map.getBytes());
+  SmallVector<Value> coordinates;
+  for (Value coordinate : each.window.coordinates)
+    coordinates.push_back(toI32(inProducer(coordinate, mapping)));
+  Value slot = tilegpu::SlotOp::create(b, ring.buffers, index);
+  tilegpu::TmaLoadOp::create(b, ring.map, coordinates, slot, ring.full, index);
+}
+
+void Specializer::writeProducer(Block *block) {
+  b.setInsertionPointToStart(block);
+  IRMapping outer;
+  SmallVector<Value> counters(rings.size(), i32(0));
+  for (RingLoad *each : loadsIn(&body))
+    produce(*each, Value(), outer);
+  for (auto loop : llvm::to_vector(body.getOps<scf::ForOp>())) {
+    SmallVector<RingLoad *> inside = loadsIn(loop.getBody());
+    if (inside.empty())
+      continue;
+    SmallVector<Value> inits;
+    for (RingLoad *each : inside)
+      inits.push_back(counters[each->ring]);
+    Value lower = inProducer(loop.getLowerBound(), outer);
+    Value upper = inProducer(loop.getUpperBound(), outer);
+    Value step = inProducer(loop.getStep(), outer);
+    auto copy = scf::ForOp::create(b, lower, upper, step, inits);
+    copy.setUnsignedCmp(loop.getUnsignedCmp());
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(copy.getBody());
+      IRMapping inner = outer;
+      inner.map(loop.getInductionVar(), copy.getInductionVar());
+      SmallVector<Value> yields;
+      for (auto [each, counter] : llvm::zip(inside, copy.getRegionIterArgs())) {
+        produce(*each, counter, inner);
+        yields.push_back(arith::AddIOp::create(b, counter, i32(1)));
+      }
+      scf::YieldOp::create(b, yields);
+    }
+    for (auto [each, result] : llvm::zip(inside, copy.getResults()))
+      counters[each->ring] = result;
+  }
+  tilegpu::YieldOp::create(b);
+}
+
+//===----------------------------------------------------------------------===//
+// The consumer
+//===----------------------------------------------------------------------===//
+
+static Operation *ancestorIn(Block *block, Operation *op) {
+  while (op->getBlock() != block)
+    op = op->getParentOp();
+  return op;
+}
+
+/// When a product has been waited for.
+static Operation *completionOf(Operation *reader) {
+  if (auto product = dyn_cast<tilegpu::WgmmaOp>(reader))
+    for (Operation *user : product->getUsers())
+      if (isa<tilegpu::WgmmaWaitOp>(user))
+        return user;
+  return reader;
+}
+
+void Specializer::consume(const RingLoad &each, Value counter) {
+  Ring &ring = rings[each.ring];
+  tilegpu::LoadOp load = each.load;
+  StageOp stage = each.stage;
+  Block *block = load->getBlock();
+  SmallVector<Operation *> readers(stage->getUsers());
+  bool inRegisters = false;
+  for (Operation *user : load->getUsers())
+    if (user != stage) {
+      readers.push_back(user);
+      inRegisters = true;
+    }
+  Operation *first = nullptr, *last = nullptr;
+  for (Operation *reader : readers) {
+    Operation *at = ancestorIn(block, reader);
+    if (!first || at->isBeforeInBlock(first))
+      first = at;
+    Operation *done = ancestorIn(block, completionOf(reader));
+    if (!last || last->isBeforeInBlock(done))
+      last = done;
+  }
+  b.setInsertionPoint(first ? first : load);
+  Value index = counter ? slotIndex(counter, ring.stages) : i32(0);
+  tilegpu::MbarrierWaitOp::create(
+      b, ring.full, index, counter ? phase(counter, ring.stages) : i32(0));
+  Value slot = tilegpu::SlotOp::create(b, ring.buffers, index);
+  stage.replaceAllUsesWith(slot);
+  stage.erase();
+  if (inRegisters)
+    load.getResult().replaceAllUsesWith(
+        tilegpu::LoadSharedOp::create(b, load.getType(), slot));
+  load.erase();
+  if (!counter)
+    return;
+  if (last)
+    b.setInsertionPointAfter(last);
+  if (inRegisters)
+    tilegpu::FenceProxyOp::create(b);
+  tilegpu::MbarrierArriveOp::create(b, ring.empty, index);
+}
+
+void Specializer::rewriteConsumer() {
+  for (RingLoad *each : loadsIn(&body))
+    consume(*each, Value());
+  SmallVector<Value> counters(rings.size());
+  for (auto loop : llvm::to_vector(body.getOps<scf::ForOp>())) {
+    SmallVector<RingLoad *> inside = loadsIn(loop.getBody());
+    if (inside.empty())
+      continue;
+    b.setInsertionPoint(loop);
+    SmallVector<Value> inits;
+    for (RingLoad *each : inside) {
+      Value &counter = counters[each->ring];
+      inits.push_back(counter ? counter : i32(0));
+    }
+    IRRewriter rewriter(b);
+    auto counted = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
+        rewriter, inits, /*replaceInitOperandUsesInLoop=*/false,
+        [&](OpBuilder &builder, Location loc,
+            ArrayRef<BlockArgument> arguments) {
+          ImplicitLocOpBuilder at(loc, builder);
+          Value one = arith::ConstantOp::create(at, at.getI32IntegerAttr(1));
+          SmallVector<Value> next;
+          for (Value argument : arguments)
+            next.push_back(arith::AddIOp::create(at, argument, one));
+          return next;
+        }));
+    ArrayRef<BlockArgument> added =
+        ArrayRef<BlockArgument>(counted.getRegionIterArgs())
+            .take_back(inside.size());
+    for (auto [each, counter] : llvm::zip(inside, added))
+      consume(*each, counter);
+    for (auto [each, result] :
+         llvm::zip(inside, counted.getResults().take_back(inside.size())))
+      counters[each->ring] = result;
+  }
+}
+
+/// Registers of a thread of the producer and of the consumers, by the number of
+/// warpgroups of consumers: all that a multiprocessor has.
+static std::pair<int64_t, int64_t> registerBudget(int64_t warpgroups) {
+  switch (warpgroups) {
+  case 1:
+    return {56, 256};
+  case 2:
+    return {24, 240};
+  default:
+    return {32, 160};
+  }
+}
+
+std::string Specializer::run() {
+  int64_t warps =
+      kernel->getAttrOfType<IntegerAttr>(tilegpu::TileGPUDialect::kNumWarpsAttr)
+          .getInt();
+  if (warps % 4 != 0)
+    return "the kernel has " + std::to_string(warps) +
+           " warps, not whole warpgroups";
+  if (std::string reason = collect(); !reason.empty())
+    return reason;
+  if (std::string reason = checkStores(); !reason.empty())
+    return reason;
+  if (std::string reason = chooseStages(); !reason.empty())
+    return reason;
+
+  makeRings();
+  b.setInsertionPoint(body.getTerminator());
+  auto [producer, consumer] = registerBudget(warps / 4);
+  auto roles = tilegpu::WarpSpecializeOp::create(b, int32_t(producer),
+                                                 int32_t(consumer));
+  Block *produces = &roles.getProducer().emplaceBlock();
+  Block *consumes = &roles.getConsumer().emplaceBlock();
+  writeProducer(produces);
+  rewriteConsumer();
+  SmallVector<Operation *> moved;
+  for (Operation &op : body.without_terminator())
+    if (&op != roles &&
+        !isa<tilegpu::TensorMapOp, tilegpu::AllocOp, tilegpu::MbarriersOp>(op))
+      moved.push_back(&op);
+  b.setInsertionPointToEnd(consumes);
+  Operation *end = tilegpu::YieldOp::create(b);
+  for (Operation *op : moved)
+    op->moveBefore(end);
+  remarkApplied(kernel, "tilegpu-specialize-warps", "Roles",
+                "a producer warp loads by TMA through rings of " +
+                    std::to_string(wantedStages) + " buffers");
+  return {};
+}

@@ -1,0 +1,179 @@
+//===- TmaWindow.cpp - Windows as TMA sees them ---------------------------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Schedule/TmaWindow.h"
+
+#include "dialects/Tile/Transforms/ScalarFacts.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/AffineMap.h"
+#include "mlir/IR/Builders.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace flashtile;
+using namespace flashtile::gpu;
+using namespace flashtile::tile;
+
+namespace {
+class WindowReader {
+public:
+  WindowReader(KernelOp kernel, std::string &whyNot)
+      : kernel(kernel), whyNot(whyNot) {}
+
+  std::optional<TmaWindow> read(Value pointer);
+
+private:
+  std::nullopt_t refuse(const Twine &reason) {
+    whyNot = reason.str();
+    return std::nullopt;
+  }
+  /// `value` as an expression of the kernel's integer arguments.
+  std::optional<AffineExpr> expression(Value value);
+  Attribute attribute(AffineExpr expression);
+  std::optional<BlockArgument> readBase(Value base);
+  bool readTerm(Value offset);
+
+  KernelOp kernel;
+  std::string &whyNot;
+  TmaWindow window;
+  AffineExpr constantOffset;
+};
+} // namespace
+
+std::optional<AffineExpr> WindowReader::expression(Value value) {
+  MLIRContext *context = kernel.getContext();
+  if (std::optional<int64_t> constant = getConstantInt(value))
+    return getAffineConstantExpr(*constant, context);
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    if (argument.getOwner()->getParentOp() != kernel ||
+        !isa<IntegerType>(argument.getType()))
+      return std::nullopt;
+    unsigned position = 0;
+    for (Type type :
+         kernel.getArgumentTypes().take_front(argument.getArgNumber()))
+      position += isa<IntegerType>(type);
+    return getAffineSymbolExpr(position, context);
+  }
+  Operation *op = value.getDefiningOp();
+  if (isa<arith::ExtSIOp, arith::IndexCastOp, AssumeOp>(op))
+    return expression(op->getOperand(0));
+  if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
+    return std::nullopt;
+  std::optional<AffineExpr> lhs = expression(op->getOperand(0));
+  std::optional<AffineExpr> rhs = expression(op->getOperand(1));
+  if (!lhs || !rhs)
+    return std::nullopt;
+  if (isa<arith::AddIOp>(op))
+    return *lhs + *rhs;
+  return isa<arith::SubIOp>(op) ? *lhs - *rhs : *lhs * *rhs;
+}
+
+Attribute WindowReader::attribute(AffineExpr expression) {
+  Builder builder(kernel.getContext());
+  if (auto constant = dyn_cast<AffineConstantExpr>(expression))
+    return builder.getI64IntegerAttr(constant.getValue());
+  unsigned count = llvm::count_if(kernel.getArgumentTypes(), [](Type type) {
+    return isa<IntegerType>(type);
+  });
+  return AffineMapAttr::get(AffineMap::get(0, count, expression));
+}
+
+/// Whether an index of programs is at least 0: their numbers are, and so are
+/// quotients by arguments, which count things.
+static bool countsPrograms(Value value) {
+  if (isNonNegative(value))
+    return true;
+  Operation *op = value.getDefiningOp();
+  if (op && isa<arith::ExtSIOp, arith::DivSIOp, arith::RemSIOp>(op))
+    return countsPrograms(op->getOperand(0));
+  return op && isa<arith::AddIOp, arith::MulIOp>(op) &&
+         countsPrograms(op->getOperand(0)) && countsPrograms(op->getOperand(1));
+}
+
+/// One term of the base pointer: a constant distance, or one more dimension.
+bool WindowReader::readTerm(Value offset) {
+  if (std::optional<AffineExpr> constant = expression(offset)) {
+    constantOffset = constantOffset ? constantOffset + *constant : *constant;
+    return true;
+  }
+  Operation *op = offset.getDefiningOp();
+  if (op && isa<arith::ExtSIOp, AssumeOp>(op))
+    return readTerm(op->getOperand(0));
+  if (op && isa<arith::AddIOp>(op))
+    return readTerm(op->getOperand(0)) && readTerm(op->getOperand(1));
+  if (!op || !isa<arith::MulIOp>(op))
+    return false;
+  for (unsigned side : {0u, 1u}) {
+    std::optional<AffineExpr> stride = expression(op->getOperand(side));
+    Value index = op->getOperand(1 - side);
+    if (!stride || !countsPrograms(index))
+      continue;
+    Builder builder(kernel.getContext());
+    window.extents.push_back(
+        builder.getI64IntegerAttr(std::numeric_limits<int32_t>::max()));
+    window.strides.push_back(attribute(*stride));
+    window.coordinates.push_back(index);
+    return true;
+  }
+  return false;
+}
+
+std::optional<BlockArgument> WindowReader::readBase(Value base) {
+  SmallVector<Value> terms;
+  while (auto add = base.getDefiningOp<AddPtrOp>()) {
+    terms.push_back(add.getOffset());
+    base = add.getPointer();
+  }
+  auto argument = dyn_cast<BlockArgument>(base);
+  if (!argument || argument.getOwner()->getParentOp() != kernel)
+    return refuse("its base is no argument of the kernel");
+  // The innermost term was added last.
+  for (Value term : terms)
+    if (!readTerm(term))
+      return refuse("a term of its base is not index * stride with a stride of "
+                    "arguments");
+  return argument;
+}
+
+std::optional<TmaWindow> WindowReader::read(Value pointer) {
+  auto made = pointer.getDefiningOp<MakeBlockPtrOp>();
+  if (!made || made.getType().getRank() != 2)
+    return refuse("it does not read through a window of rank 2");
+  if (getConstantInt(made.getStrides()[1]) != 1)
+    return refuse("the stride of its last dimension is not 1");
+  for (unsigned dim : {1u, 0u}) {
+    std::optional<AffineExpr> extent = expression(made.getShape()[dim]);
+    if (!extent)
+      return refuse("extent " + Twine(dim) +
+                    " of its tensor is not computed from arguments");
+    window.extents.push_back(attribute(*extent));
+    window.coordinates.push_back(made.getOffsets()[dim]);
+  }
+  std::optional<AffineExpr> stride = expression(made.getStrides()[0]);
+  if (!stride)
+    return refuse("the stride of its rows is not computed from arguments");
+  window.strides.push_back(attribute(*stride));
+  std::optional<BlockArgument> argument = readBase(made.getBase());
+  if (!argument)
+    return std::nullopt;
+  constexpr size_t kMaxRank = 5;
+  if (window.extents.size() > kMaxRank)
+    return refuse("it has " + Twine(window.extents.size()) +
+                  " dimensions, more than 5");
+  window.argument = argument->getArgNumber();
+  if (constantOffset)
+    window.offset = attribute(constantOffset);
+  return window;
+}
+
+std::optional<TmaWindow> flashtile::gpu::describeWindow(Value pointer,
+                                                        KernelOp kernel,
+                                                        std::string &whyNot) {
+  return WindowReader(kernel, whyNot).read(pointer);
+}
