@@ -9,6 +9,7 @@
 
 #include "compiler/Conversion/TileGPUToLLVM/Passes.h"
 #include "compiler/Driver/Session.h"
+#include "compiler/Target/NVPTX/PtxCodeGen.h"
 #include "dialects/TileGPU/IR/LaunchAttributes.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -182,7 +183,7 @@ GpuEntry EntryReader::read(int64_t defaultThreads) {
   constexpr int64_t kMaxThreads = 1024, kMaxShared = 1 << 20;
   constexpr int64_t kMaxCluster = 16, kMaxPersistent = 64;
   GpuEntry entry;
-  entry.symbol = function.getSymName().str();
+  entry.symbol = gpu::ptxName(function.getSymName());
   if (auto maxntid = function->getAttrOfType<DenseI32ArrayAttr>(
           NVVM::NVVMDialect::getMaxntidAttrName()))
     if (!maxntid.empty())
