@@ -38,10 +38,10 @@ tile.kernel @sine(%x: !tile.ptr<f32>) grid() -> (1) {
 tile.kernel @table(%x: !tile.ptr<i32>) grid() -> (1) {
   %zero = arith.constant 0 : i64
   %one = arith.constant 1 : i64
-  %n = arith.constant 4 : i64
+  %n = arith.constant 8 : i64
   %w = tile.make_block_ptr %x shape [%n] strides [%one] offsets [%zero]
-      : !tile.ptr<i32> -> !tile.block_ptr<4xi32>
-  %t = arith.constant dense<[3, 1, 4, 1]> : tensor<4xi32>
-  tile.store %w, %t : !tile.block_ptr<4xi32>
+      : !tile.ptr<i32> -> !tile.block_ptr<8xi32>
+  %t = arith.constant dense<[3, 1, 4, 1, 5, 9, 2, 6]> : tensor<8xi32>
+  tile.store %w, %t : !tile.block_ptr<8xi32>
   tile.return
 }

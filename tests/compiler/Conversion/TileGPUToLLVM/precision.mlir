@@ -7,11 +7,15 @@
 
 // f32 is split in two parts of tf32 each, whose products are three; an operand
 // is rounded once where tf32 is asked for; ieee multiplies in f32.
+// X3-LABEL: .entry k(
 // X3-COUNT-3: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
 // X3-NOT: mma
+// X3: ret;
+// TF32-LABEL: .entry k(
 // TF32: cvt.rna.tf32.f32
 // TF32-COUNT-1: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
 // TF32-NOT: mma
+// TF32: ret;
 // IEEE-NOT: mma
 // IEEE: fma.rn.f32
 

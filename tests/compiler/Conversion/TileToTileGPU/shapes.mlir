@@ -9,7 +9,7 @@ tile.kernel @shapes(%x: !tile.ptr<f32>) grid() -> (1) {
   %w = tile.make_block_ptr %x shape [%n] strides [%one] offsets [%zero]
       : !tile.ptr<f32> -> !tile.block_ptr<256xf32>
   %a = tile.load %w : !tile.block_ptr<256xf32>
-  // CHECK: tile.join {{.*}} -> tensor<256x2xf32, #tilegpu.layout<[256, 2], reg = [2:(1, 0), 2:(0, 1)]
+  // CHECK: tile.join {{.*}} -> tensor<256x2xf32, #tilegpu.layout<[256, 2], reg = [4:(1, 0), 2:(0, 1)]
   %b = tile.join %a, %a : tensor<256xf32> -> tensor<256x2xf32>
   // CHECK: tile.reshape {{.*}} -> tensor<512xf32, #tilegpu.layout<[512]
   %c = tile.reshape %b : tensor<256x2xf32> -> tensor<512xf32>

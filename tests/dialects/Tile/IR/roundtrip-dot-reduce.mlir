@@ -8,8 +8,7 @@ tile.kernel @dots() grid() -> (1) {
   %cd = tile.full 0.0 : f64 -> tensor<24x7xf64>
   %a0 = tile.full 1.0 : f32 -> tensor<24x5xf32>
   %b0 = tile.full 1.0 : f32 -> tensor<5x7xf32>
-  // The default precision is not written.
-  // CHECK: tile.dot %{{.*}}, %{{.*}}, %{{[a-z0-9]+}} : tensor<24x5xf32>, tensor<5x7xf32>, tensor<24x7xf32>
+  // CHECK: tile.dot %{{.*}}, %{{.*}}, %{{[a-z0-9]+}} precision ieee : tensor<24x5xf32>, tensor<5x7xf32>, tensor<24x7xf32>
   %0 = tile.dot %a0, %b0, %cf precision ieee : tensor<24x5xf32>, tensor<5x7xf32>, tensor<24x7xf32>
   // CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} precision tf32 : tensor<24x5xf32>, tensor<5x7xf32>, tensor<24x7xf32>
   %1 = tile.dot %a0, %b0, %cf precision tf32 : tensor<24x5xf32>, tensor<5x7xf32>, tensor<24x7xf32>
