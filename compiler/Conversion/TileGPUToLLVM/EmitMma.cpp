@@ -169,12 +169,14 @@ GpuEmitter::Tf32Parts GpuEmitter::splitTf32(Value word,
     return {rounded, {}, {}};
   // The largest numbers would round to infinity: they are cut.
   Value cut = arith::AndIOp::create(b, word, i32(-(1 << 13)));
-  Value big = arith::SelectOp::create(
-      b, magnitudeIs(arith::CmpIPredicate::eq, rounded), cut, rounded);
+  Value isCut = magnitudeIs(arith::CmpIPredicate::eq, rounded);
+  Value big = arith::SelectOp::create(b, isCut, cut, rounded);
   Value isFinite = magnitudeIs(arith::CmpIPredicate::slt, big);
   Value zero = i32(0);
   Value finite = arith::SelectOp::create(b, isFinite, big, zero);
-  Value rest = round(arith::SubFOp::create(b, real(word), real(big)));
+  Value lost = arith::SubFOp::create(b, real(word), real(big));
+  Value rest = arith::SelectOp::create(
+      b, isCut, arith::BitcastOp::create(b, i32Type, lost), round(lost));
   return {big, finite, arith::SelectOp::create(b, isFinite, rest, zero)};
 }
 

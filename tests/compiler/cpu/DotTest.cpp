@@ -9,6 +9,8 @@
 
 #include "tests/compiler/cpu/MapKernel.h"
 
+#include <cmath>
+
 using namespace flashtile;
 using namespace flashtile::cputest;
 
@@ -289,4 +291,60 @@ tile.kernel @k(%a: !tile.ptr<bf16>, %z: !tile.ptr<f32>, %trips: i32) grid(trips)
       ASSERT_EQ(z.get(i), expected) << trips;
     }
   }
+}
+
+/// The parts that tf32 multiplies must not make NaN of infinities, nor
+/// infinities of the largest numbers.
+TEST_P(Dot, SpecialNumbersOfF32) {
+  DotCase c{16, 8, 8, ElementType::F32, ElementType::F32};
+  Program program(dotKernel(c, "k"), GetParam());
+  const float most = 3.4028235e38f;
+  const double specials[] = {HUGE_VAL, -HUGE_VAL, std::nan(""), most,
+                             -most,    1e-40,     0x1p-126,     0.0};
+  for (double special : specials)
+    for (double factor : {1.0, 0.0, 0.3}) {
+      // One special number in row 3 meets factor in every column.
+      Memory a = make(ElementType::F32, c.m * c.k, [&](int64_t i) {
+        return i == 3 * 8 + 5 ? special : 0.5;
+      });
+      Memory b = make(ElementType::F32, c.k * c.n,
+                      [&](int64_t i) { return i / 8 == 5 ? factor : 0.0; });
+      Memory z = make(ElementType::F32, c.m * c.n, [](int64_t) { return 0.0; }),
+             zt(ElementType::F32, c.m * c.n);
+      program.run({a, b, z, zt});
+      for (int64_t i = 0; i < z.size(); ++i) {
+        const double exact = a.get(i / 8 * 8 + 5) * b.get(40 + i % 8);
+        if (!std::isfinite(exact))
+          ASSERT_EQ(canonicalBits(ElementType::F32, z.get(i)),
+                    canonicalBits(ElementType::F32, exact))
+              << special << " * " << factor;
+        else
+          ASSERT_NEAR(z.get(i), exact, std::fabs(exact) * 0x1p-21 + 1e-37)
+              << special << " * " << factor;
+      }
+    }
+}
+
+/// As accurate as sums in f32: products of numbers that tf32 does not hold.
+TEST_P(Dot, F32IsAccurate) {
+  DotCase c{32, 24, 64, ElementType::F32, ElementType::F32};
+  Program program(dotKernel(c, "k"), GetParam());
+  auto number = [](int64_t i) {
+    return std::sin(double(i) * 1.37) + 1.0 / 3.0;
+  };
+  Memory a = make(ElementType::F32, c.m * c.k, number);
+  Memory b = make(ElementType::F32, c.k * c.n,
+                  [&](int64_t i) { return number(7 * i + 3); });
+  Memory z = make(ElementType::F32, c.m * c.n, [](int64_t) { return 0.0; }),
+         zt(ElementType::F32, c.m * c.n);
+  program.run({a, b, z, zt});
+  double error = 0, norm = 0;
+  for (int64_t i = 0; i < z.size(); ++i) {
+    double exact = 0;
+    for (int64_t k = 0; k < c.k; ++k)
+      exact += a.get(i / c.n * c.k + k) * b.get(k * c.n + i % c.n);
+    error += (z.get(i) - exact) * (z.get(i) - exact);
+    norm += exact * exact;
+  }
+  EXPECT_LT(std::sqrt(error / norm), 5e-7);
 }

@@ -140,3 +140,116 @@ TEST_P(Math, MathDialectAgreesOnExponentials) {
                                     false, in.get(i), out.get(i)));
   }
 }
+
+TEST_P(Math, FunctionsOfTheMathDialect) {
+  struct Case {
+    const char *op;
+    Function exact;
+    double low, high;
+  };
+  const Case cases[] = {
+      {"sin", [](long double x) { return std::sin(x); }, -40, 40},
+      {"cos", [](long double x) { return std::cos(x); }, -40, 40},
+      {"tan", [](long double x) { return std::tan(x); }, -40, 40},
+      {"asin", [](long double x) { return std::asin(x); }, -1.01, 1.01},
+      {"acos", [](long double x) { return std::acos(x); }, -1.01, 1.01},
+      {"atan", [](long double x) { return std::atan(x); }, -30, 30},
+      {"sinh", [](long double x) { return std::sinh(x); }, -80, 80},
+      {"cosh", [](long double x) { return std::cosh(x); }, -80, 80},
+      {"tanh", [](long double x) { return std::tanh(x); }, -25, 25},
+      {"asinh", [](long double x) { return std::asinh(x); }, -1e4, 1e4},
+      {"acosh", [](long double x) { return std::acosh(x); }, 0.9, 90},
+      {"atanh", [](long double x) { return std::atanh(x); }, -1.01, 1.01},
+      {"erf", [](long double x) { return std::erf(x); }, -7, 7},
+      {"erfc", [](long double x) { return std::erfc(x); }, -7, 9},
+      {"exp", [](long double x) { return std::exp(x); }, -80, 80},
+      {"exp2", [](long double x) { return std::exp2(x); }, -120, 120},
+      {"expm1", [](long double x) { return std::expm1(x); }, -50, 80},
+      {"log", [](long double x) { return std::log(x); }, -0.5, 20},
+      {"log2", [](long double x) { return std::log2(x); }, -0.5, 20},
+      {"log10", [](long double x) { return std::log10(x); }, -0.5, 20},
+      {"log1p", [](long double x) { return std::log1p(x); }, -1.1, 20},
+      {"cbrt", [](long double x) { return std::cbrt(x); }, -30, 30},
+      {"rsqrt", [](long double x) { return 1 / std::sqrt(x); }, 0.01, 30}};
+  for (ElementType type : {ElementType::F64, ElementType::F32}) {
+    std::string text;
+    for (const Case &c : cases)
+      text += mapKernel({type}, type,
+                        "  %r = math." + std::string(c.op) + " %x0 : $R",
+                        "t_" + std::string(c.op));
+    Program program(text, GetParam());
+    const int64_t count = unlessInterpreted(4000, 400);
+    for (const Case &c : cases) {
+      Memory in = make(type, count, [&](int64_t i) {
+        if (i < 4)
+          return i == 0 ? 0.0 : i == 1 ? -0.0 : i == 2 ? 1.0 : std::nan("");
+        return i % 2 ? c.low + (c.high - c.low) * double(i) / double(count)
+                     : std::ldexp(1.0, -int(i / 2) % 60);
+      });
+      Memory out = runMap(program, type, {&in}, "t_" + std::string(c.op));
+      for (int64_t i = 0; i < count; ++i) {
+        const long double exact = c.exact(static_cast<long double>(in.get(i)));
+        if (std::isnan(exact))
+          ASSERT_TRUE(std::isnan(out.get(i))) << c.op << " of " << in.get(i);
+        else if (std::isinf(exact))
+          ASSERT_EQ(out.get(i), exact) << c.op << " of " << in.get(i);
+        else
+          ASSERT_LE(ulps(type, out.get(i), exact), 4.0)
+              << c.op << " of " << in.get(i) << " in " << elementTypeName(type)
+              << " is " << out.get(i);
+      }
+    }
+  }
+}
+
+TEST_P(Math, FunctionsOfTwoOperands) {
+  for (ElementType type : {ElementType::F64, ElementType::F32}) {
+    Program program(mapKernel({type, type}, type,
+                              "  %r = math.atan2 %x0, %x1 : $R", "t_atan2") +
+                        mapKernel({type, type}, type,
+                                  "  %r = math.powf %x0, %x1 : $R", "t_powf") +
+                        mapKernel({type, type}, type,
+                                  "  %r = arith.remf %x0, %x1 : $R", "t_remf"),
+                    GetParam());
+    const double edges[] = {0.0,       -0.0,         1.0,  -1.0, 2.0,
+                            -3.0,      0.75,         1e10, -7.5, HUGE_VAL,
+                            -HUGE_VAL, std::nan(""), 1e-30};
+    constexpr int64_t n = std::size(edges);
+    const int64_t count = n * n + 600;
+    auto value = [&](int64_t i, bool second) {
+      if (i < n * n)
+        return edges[second ? i % n : i / n];
+      const int64_t k = i - n * n;
+      return second ? (k % 41 - 20) * 0.375
+                    : std::ldexp(1.0 + k % 7 * 0.125, int(k % 23) - 9);
+    };
+    Memory x = make(type, count, [&](int64_t i) { return value(i, false); });
+    Memory y = make(type, count, [&](int64_t i) { return value(i, true); });
+    Memory angle = runMap(program, type, {&x, &y}, "t_atan2");
+    Memory power = runMap(program, type, {&x, &y}, "t_powf");
+    Memory rest = runMap(program, type, {&x, &y}, "t_remf");
+    auto check = [&](const Memory &out, int64_t i, long double exact,
+                     double limit, const char *name) {
+      const double narrow = roundTo(type, static_cast<double>(exact));
+      if (std::isnan(narrow) || std::isinf(narrow) || narrow == 0)
+        ASSERT_EQ(canonicalBits(type, out.get(i)), canonicalBits(type, narrow))
+            << name << " of " << x.get(i) << ", " << y.get(i) << " is "
+            << out.get(i);
+      else
+        ASSERT_LE(ulps(type, out.get(i), exact), limit)
+            << name << " of " << x.get(i) << ", " << y.get(i) << " is "
+            << out.get(i);
+    };
+    for (int64_t i = 0; i < count; ++i) {
+      const long double a = x.get(i), b = y.get(i);
+      double units = std::fabs(y.get(i) * std::log(std::fabs(x.get(i))));
+      if (!std::isfinite(units))
+        units = 0;
+      ASSERT_NO_FATAL_FAILURE(check(angle, i, std::atan2(a, b), 3, "atan2"));
+      ASSERT_NO_FATAL_FAILURE(
+          check(power, i, std::pow(a, b),
+                type == ElementType::F64 ? 4 + 2 * units : 2, "powf"));
+      ASSERT_NO_FATAL_FAILURE(check(rest, i, std::fmod(a, b), 0, "remf"));
+    }
+  }
+}
