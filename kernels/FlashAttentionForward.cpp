@@ -158,11 +158,13 @@ private:
     batchIndex = cast(programId(2), i64);
     queryCount = cast(seqQ, i64);
     Value keyCount = cast(seqK, i64);
-    query = load(window(q, head, queryCount, rowStart, config.blockM));
-    keys = window(k, kvHead, keyCount, 0, config.blockN);
-    values = window(v, kvHead, keyCount, 0, config.blockN);
+    Value headOfQ = headOf(q, head);
+    query = load(window(q, headOfQ, queryCount, rowStart, config.blockM));
+    keys = window(k, headOf(k, kvHead), keyCount, 0, config.blockN);
+    Value headOfV = headOf(v, kvHead);
+    values = window(v, headOfV, keyCount, 0, config.blockN);
     if (config.causal)
-      valueRow = window(v, kvHead, keyCount, 0, 1);
+      valueRow = window(v, headOfV, keyCount, 0, 1);
     keyEnd = seqK;
     if (config.causal)
       locateDiagonal();
@@ -184,11 +186,15 @@ private:
     keyEnd = minimum(seqK, keyEnd);
   }
 
-  /// `rows` rows from `start` of one head.
-  Value window(const TensorArgument &tensor, const Value &headIndex,
-               const Value &length, const Operand &start, int64_t rows) {
+  /// Where one head of this program's batch begins.
+  Value headOf(const TensorArgument &tensor, const Value &headIndex) {
     Value base = tensor.base + batchIndex * tensor.strideBatch;
-    base = base + headIndex * tensor.strideHead;
+    return base + headIndex * tensor.strideHead;
+  }
+
+  /// `rows` rows from `start` of the head at `base`.
+  Value window(const TensorArgument &tensor, const Value &base,
+               const Value &length, const Operand &start, int64_t rows) {
     Operand inner =
         tensor.strideInner.empty() ? Operand(1) : Operand(tensor.strideInner);
     return makeBlockPtr(base, {length, config.headDim},
@@ -255,9 +261,12 @@ private:
   void store(const Value &m, const Value &l, const Value &acc) {
     Value norm = expandDims(l, 1);
     Value empty = norm == 0.0;
-    Value out = where(empty, 0.0, acc / norm);
+    // One quotient for each row rather than for each element.
+    Value inverse = 1.0 / norm;
+    Value out = where(empty, 0.0, acc * inverse);
     out = cast(out, outputType);
-    dsl::store(window(o, head, queryCount, rowStart, config.blockM), out);
+    Value headOfO = headOf(o, head);
+    dsl::store(window(o, headOfO, queryCount, rowStart, config.blockM), out);
 
     // -inf + log(0) = -inf for a row without keys.
     Value logSumExp = m + log(l);

@@ -39,6 +39,7 @@ tile.kernel @flash_attention_forward(
   %zero = arith.constant 0 : i32
   %neg_inf = arith.constant dense<0xFF800000> : tensor<64x64xf32>
   %zero_column = arith.constant dense<0.000000e+00> : tensor<64x1xf32>
+  %one_column = arith.constant dense<1.000000e+00> : tensor<64x1xf32>
 
   // This program: 64 rows of q of one head of one batch.
   %pid = tile.program_id x
@@ -137,13 +138,14 @@ tile.kernel @flash_attention_forward(
     scf.yield %m_new, %l_new, %acc_new : tensor<64xf32>, tensor<64xf32>, tensor<64x64xf32>
   }
 
-  // o = acc / l; 0 for a row that saw no key.
+  // o = acc / l, with one quotient for each row; 0 for a row that saw no key.
   %norm = tile.expand_dims %loop#1 axis 1 : tensor<64xf32> -> tensor<64x1xf32>
   %empty = arith.cmpf oeq, %norm, %zero_column : tensor<64x1xf32>
-  %norm_tile = tile.broadcast %norm : tensor<64x1xf32> -> tensor<64x64xf32>
-  %quotient = arith.divf %loop#2, %norm_tile : tensor<64x64xf32>
+  %inverse = arith.divf %one_column, %norm : tensor<64x1xf32>
+  %inverse_tile = tile.broadcast %inverse : tensor<64x1xf32> -> tensor<64x64xf32>
+  %normalized = arith.mulf %loop#2, %inverse_tile : tensor<64x64xf32>
   %empty_tile = tile.broadcast %empty : tensor<64x1xi1> -> tensor<64x64xi1>
-  %out = arith.select %empty_tile, %zero_tile, %quotient : tensor<64x64xi1>, tensor<64x64xf32>
+  %out = arith.select %empty_tile, %zero_tile, %normalized : tensor<64x64xi1>, tensor<64x64xf32>
   %out_bf16 = tile.cast %out : tensor<64x64xf32> -> tensor<64x64xbf16>
   %o_batch = arith.muli %batch_index, %o_stride_batch : i64
   %o_of_batch = tile.addptr %o, %o_batch : !tile.ptr<bf16>, i64
@@ -190,14 +192,11 @@ tile.kernel @flash_attention_forward_causal(
   %zero_tile = arith.constant dense<0.000000e+00> : tensor<64x64xf32>
   %zero = arith.constant 0 : i32
   %neg_inf = arith.constant dense<0xFF800000> : tensor<64x64xf32>
-  %inf = arith.constant dense<0x7F800000> : tensor<64x64xf32>
-  %all_true = arith.constant dense<true> : tensor<64x64xi1>
   %inf_bf16 = arith.constant dense<0x7F80> : tensor<64x64xbf16>
-  %zero_bf16 = arith.constant dense<0.000000e+00> : tensor<64x64xbf16>
-  %neg_inf_bf16 = arith.constant dense<0xFF80> : tensor<64x64xbf16>
-  %one_bf16 = arith.constant dense<1.000000e+00> : tensor<64x64xbf16>
-  %nan = arith.constant dense<0x7FC00000> : tensor<64x64xf32>
+  %all_true = arith.constant dense<true> : tensor<64x64xi1>
+  %one_i32 = arith.constant 1 : i32
   %zero_column = arith.constant dense<0.000000e+00> : tensor<64x1xf32>
+  %one_column = arith.constant dense<1.000000e+00> : tensor<64x1xf32>
 
   // This program: 64 rows of q of one head of one batch.
   %pid = tile.program_id x
@@ -237,6 +236,8 @@ tile.kernel @flash_attention_forward_causal(
   %v_of_head = tile.addptr %v_of_batch, %v_head : !tile.ptr<bf16>, i64
   %v_window = tile.make_block_ptr %v_of_head shape[%rows_k, %head_dim] strides[%v_stride_row, %one]
       offsets[%zero_i64, %zero_i64] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+  %v_row_window = tile.make_block_ptr %v_of_head shape[%rows_k, %head_dim] strides[%v_stride_row, %one]
+      offsets[%zero_i64, %zero_i64] : !tile.ptr<bf16> -> !tile.block_ptr<1x64xbf16>
 
   // Bottom-right aligned: row i sees key j iff j <= i + seq_k - seq_q.
   %row_lane = tile.arange 0 to 64 : tensor<64xi32>
@@ -304,114 +305,70 @@ tile.kernel @flash_attention_forward_causal(
     %alpha_tile = tile.broadcast %alpha_column : tensor<64x1xf32> -> tensor<64x64xf32>
     %acc_scaled = arith.mulf %acc, %alpha_tile : tensor<64x64xf32>
     %p_bf16 = tile.cast %p : tensor<64x64xf32> -> tensor<64x64xbf16>
-    %acc_new = tile.dot %p_bf16, %v_tile, %acc_scaled
-        : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+
+    // The probability of a masked position is 0, but 0 * NaN is NaN: where v is
+    // not finite, what a row does not see would reach it. Such tiles, which are
+    // rare, are added key by key.
+    %v_size = math.absf %v_tile : tensor<64x64xbf16>
+    %v_finite = arith.cmpf olt, %v_size, %inf_bf16 : tensor<64x64xbf16>
+    %v_not_finite = arith.xori %v_finite, %all_true : tensor<64x64xi1>
+    %key_not_finite = tile.max %v_not_finite axis 1 : tensor<64x64xi1> -> tensor<64xi1>
+    %any_not_finite = tile.max %key_not_finite axis 0 : tensor<64xi1> -> i1
+    %masked = arith.xori %visible, %all_true : tensor<64x64xi1>
+    %row_masked = tile.max %masked axis 1 : tensor<64x64xi1> -> tensor<64xi1>
+    %any_masked = tile.max %row_masked axis 0 : tensor<64xi1> -> i1
+    %careful = arith.andi %any_not_finite, %any_masked : i1
+    %acc_new = scf.if %careful -> (tensor<64x64xf32>) {
+      %acc_seen = scf.for %key = %zero to %block step %one_i32
+          iter_args(%sum = %acc_scaled) -> (tensor<64x64xf32>) : i32 {
+        // weight = p[:, key], seen = visible[:, key], row = v[key, :]
+        %key_lane = tile.arange 0 to 64 : tensor<64xi32>
+        %key_tile = tile.splat %key : i32 -> tensor<64xi32>
+        %is_key_flat = arith.cmpi eq, %key_lane, %key_tile : tensor<64xi32>
+        %is_key = tile.expand_dims %is_key_flat axis 0 : tensor<64xi1> -> tensor<1x64xi1>
+        %p_rounded = tile.cast %p_bf16 : tensor<64x64xbf16> -> tensor<64x64xf32>
+        %is_key_of_p = tile.broadcast %is_key : tensor<1x64xi1> -> tensor<64x64xi1>
+        %p_of_key = arith.select %is_key_of_p, %p_rounded, %zero_tile
+            : tensor<64x64xi1>, tensor<64x64xf32>
+        %weight = tile.sum %p_of_key axis 1 : tensor<64x64xf32> -> tensor<64xf32>
+        %is_key_visible = tile.broadcast %is_key : tensor<1x64xi1> -> tensor<64x64xi1>
+        %visible_key = arith.andi %visible, %is_key_visible : tensor<64x64xi1>
+        %seen = tile.max %visible_key axis 1 : tensor<64x64xi1> -> tensor<64xi1>
+        %key_index = arith.addi %start, %key : i32
+        %key_index_i64 = arith.extsi %key_index : i32 to i64
+        %row_at = tile.advance %v_row_window, [%key_index_i64, %zero_i64] : !tile.block_ptr<1x64xbf16>
+        %row_bf16 = tile.load %row_at : !tile.block_ptr<1x64xbf16>
+        %row = tile.cast %row_bf16 : tensor<1x64xbf16> -> tensor<1x64xf32>
+
+        // sum + where(seen, weight * row, 0)
+        %weight_column = tile.expand_dims %weight axis 1 : tensor<64xf32> -> tensor<64x1xf32>
+        %weight_tile = tile.broadcast %weight_column : tensor<64x1xf32> -> tensor<64x64xf32>
+        %row_tile = tile.broadcast %row : tensor<1x64xf32> -> tensor<64x64xf32>
+        %product = arith.mulf %weight_tile, %row_tile : tensor<64x64xf32>
+        %seen_column = tile.expand_dims %seen axis 1 : tensor<64xi1> -> tensor<64x1xi1>
+        %seen_tile = tile.broadcast %seen_column : tensor<64x1xi1> -> tensor<64x64xi1>
+        %seen_product = arith.select %seen_tile, %product, %zero_tile
+            : tensor<64x64xi1>, tensor<64x64xf32>
+        %sum_new = arith.addf %sum, %seen_product : tensor<64x64xf32>
+        scf.yield %sum_new : tensor<64x64xf32>
+      }
+      scf.yield %acc_seen : tensor<64x64xf32>
+    } else {
+      %acc_product = tile.dot %p_bf16, %v_tile, %acc_scaled
+          : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+      scf.yield %acc_product : tensor<64x64xf32>
+    }
     scf.yield %m_new, %l_new, %acc_new : tensor<64xf32>, tensor<64xf32>, tensor<64x64xf32>
   }
 
-  // Where v holds NaN or infinity, 0 * v of a masked position is NaN. Such a tile
-  // is rare: compute its sums once more with those elements of v taken out and
-  // counted, by row, among the positions that the row sees.
-  %size = math.absf %loop#2 : tensor<64x64xf32>
-  %finite = arith.cmpf olt, %size, %inf : tensor<64x64xf32>
-  %not_finite = arith.xori %finite, %all_true : tensor<64x64xi1>
-  %row_suspicious = tile.max %not_finite axis 1 : tensor<64x64xi1> -> tensor<64xi1>
-  %suspicious = tile.max %row_suspicious axis 0 : tensor<64xi1> -> i1
-  %acc_safe = scf.if %suspicious -> (tensor<64x64xf32>) {
-    %strict:4 = scf.for %start = %zero to %seq_k step %block
-        iter_args(%m = %neg_inf_row, %acc = %zero_tile, %above = %zero_tile, %below = %zero_tile)
-        -> (tensor<64xf32>, tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>) : i32 {
-      // Which of the 64 keys from %start take part, by row.
-      %lane = tile.arange 0 to 64 : tensor<64xi32>
-      %start_tile = tile.splat %start : i32 -> tensor<64xi32>
-      %columns_flat = arith.addi %start_tile, %lane : tensor<64xi32>
-      %columns = tile.expand_dims %columns_flat axis 0 : tensor<64xi32> -> tensor<1x64xi32>
-      %limit = tile.splat %seq_k : i32 -> tensor<1x64xi32>
-      %in_range = arith.cmpi slt, %columns, %limit : tensor<1x64xi32>
-      %columns_tile = tile.broadcast %columns : tensor<1x64xi32> -> tensor<64x64xi32>
-      %last_key_tile = tile.broadcast %last_key : tensor<64x1xi32> -> tensor<64x64xi32>
-      %below_diagonal = arith.cmpi sle, %columns_tile, %last_key_tile : tensor<64x64xi32>
-      %in_range_tile = tile.broadcast %in_range : tensor<1x64xi1> -> tensor<64x64xi1>
-      %visible = arith.andi %in_range_tile, %below_diagonal : tensor<64x64xi1>
-
-      // s = where(visible, scale * q k^T, -inf)
-      %start_i64 = arith.extsi %start : i32 to i64
-      %k_at = tile.advance %k_window, [%start_i64, %zero_i64] : !tile.block_ptr<64x64xbf16>
-      %k_tile = tile.load %k_at : !tile.block_ptr<64x64xbf16>
-      %k_trans = tile.trans %k_tile order [1, 0] : tensor<64x64xbf16> -> tensor<64x64xbf16>
-      %qk = tile.dot %q_tile, %k_trans, %zero_tile
-          : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
-      %scale_tile = tile.splat %scale : f32 -> tensor<64x64xf32>
-      %scaled = arith.mulf %qk, %scale_tile : tensor<64x64xf32>
-      %s = arith.select %visible, %scaled, %neg_inf : tensor<64x64xi1>, tensor<64x64xf32>
-
-      // m_new = max(m, max(s)). Until a row has seen a key both are -inf; the
-      // reference of the exponentials is then 0, which is never stored.
-      %row_max = tile.max %s axis 1 : tensor<64x64xf32> -> tensor<64xf32>
-      %m_new = arith.maximumf %m, %row_max : tensor<64xf32>
-      %none = arith.cmpf oeq, %m_new, %neg_inf_row : tensor<64xf32>
-      %reference = arith.select %none, %zero_row, %m_new : tensor<64xi1>, tensor<64xf32>
-
-      // p = exp(s - reference), alpha = exp(m - reference)
-      %reference_column = tile.expand_dims %reference axis 1 : tensor<64xf32> -> tensor<64x1xf32>
-      %reference_tile = tile.broadcast %reference_column : tensor<64x1xf32> -> tensor<64x64xf32>
-      %shifted = arith.subf %s, %reference_tile : tensor<64x64xf32>
-      %p = tile.exp %shifted fastmath<afn> : tensor<64x64xf32>
-      %drop = arith.subf %m, %reference : tensor<64xf32>
-      %alpha = tile.exp %drop fastmath<afn> : tensor<64xf32>
-      %v_start = arith.extsi %start : i32 to i64
-      %v_at = tile.advance %v_window, [%v_start, %zero_i64] : !tile.block_ptr<64x64xbf16>
-      %v_tile = tile.load %v_at : !tile.block_ptr<64x64xbf16>
-
-      // acc = alpha acc + p v over the finite elements of v
-      %v_size = math.absf %v_tile : tensor<64x64xbf16>
-      %v_finite = arith.cmpf olt, %v_size, %inf_bf16 : tensor<64x64xbf16>
-      %v_clean = arith.select %v_finite, %v_tile, %zero_bf16 : tensor<64x64xi1>, tensor<64x64xbf16>
-      %alpha_column = tile.expand_dims %alpha axis 1 : tensor<64xf32> -> tensor<64x1xf32>
-      %alpha_tile = tile.broadcast %alpha_column : tensor<64x1xf32> -> tensor<64x64xf32>
-      %acc_scaled = arith.mulf %acc, %alpha_tile : tensor<64x64xf32>
-      %p_bf16 = tile.cast %p : tensor<64x64xf32> -> tensor<64x64xbf16>
-      %acc_new = tile.dot %p_bf16, %v_clean, %acc_scaled
-          : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
-
-      // above counts NaN and +inf, below NaN and -inf.
-      %v_nan = arith.cmpf uno, %v_tile, %v_tile : tensor<64x64xbf16>
-      %v_up = arith.cmpf oeq, %v_tile, %inf_bf16 : tensor<64x64xbf16>
-      %v_above = arith.ori %v_nan, %v_up : tensor<64x64xi1>
-      %v_down = arith.cmpf oeq, %v_tile, %neg_inf_bf16 : tensor<64x64xbf16>
-      %v_below = arith.ori %v_nan, %v_down : tensor<64x64xi1>
-      %seen = arith.select %visible, %one_bf16, %zero_bf16 : tensor<64x64xi1>, tensor<64x64xbf16>
-      %above_bf16 = arith.select %v_above, %one_bf16, %zero_bf16
-          : tensor<64x64xi1>, tensor<64x64xbf16>
-      %above_new = tile.dot %seen, %above_bf16, %above
-          : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
-      %below_bf16 = arith.select %v_below, %one_bf16, %zero_bf16
-          : tensor<64x64xi1>, tensor<64x64xbf16>
-      %below_new = tile.dot %seen, %below_bf16, %below
-          : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
-      scf.yield %m_new, %acc_new, %above_new, %below_new
-          : tensor<64xf32>, tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>
-    }
-
-    // +inf and -inf in one sum are NaN, as NaN alone is.
-    %is_above = arith.cmpf ogt, %strict#2, %zero_tile : tensor<64x64xf32>
-    %is_below = arith.cmpf ogt, %strict#3, %zero_tile : tensor<64x64xf32>
-    %with_inf = arith.select %is_above, %inf, %strict#1 : tensor<64x64xi1>, tensor<64x64xf32>
-    %with_both = arith.select %is_below, %neg_inf, %with_inf : tensor<64x64xi1>, tensor<64x64xf32>
-    %is_nan = arith.andi %is_above, %is_below : tensor<64x64xi1>
-    %result = arith.select %is_nan, %nan, %with_both : tensor<64x64xi1>, tensor<64x64xf32>
-    scf.yield %result : tensor<64x64xf32>
-  } else {
-    scf.yield %loop#2 : tensor<64x64xf32>
-  }
-
-  // o = acc / l; 0 for a row that saw no key.
+  // o = acc / l, with one quotient for each row; 0 for a row that saw no key.
   %norm = tile.expand_dims %loop#1 axis 1 : tensor<64xf32> -> tensor<64x1xf32>
   %empty = arith.cmpf oeq, %norm, %zero_column : tensor<64x1xf32>
-  %norm_tile = tile.broadcast %norm : tensor<64x1xf32> -> tensor<64x64xf32>
-  %quotient = arith.divf %acc_safe, %norm_tile : tensor<64x64xf32>
+  %inverse = arith.divf %one_column, %norm : tensor<64x1xf32>
+  %inverse_tile = tile.broadcast %inverse : tensor<64x1xf32> -> tensor<64x64xf32>
+  %normalized = arith.mulf %loop#2, %inverse_tile : tensor<64x64xf32>
   %empty_tile = tile.broadcast %empty : tensor<64x1xi1> -> tensor<64x64xi1>
-  %out = arith.select %empty_tile, %zero_tile, %quotient : tensor<64x64xi1>, tensor<64x64xf32>
+  %out = arith.select %empty_tile, %zero_tile, %normalized : tensor<64x64xi1>, tensor<64x64xf32>
   %out_bf16 = tile.cast %out : tensor<64x64xf32> -> tensor<64x64xbf16>
   %o_batch = arith.muli %batch_index, %o_stride_batch : i64
   %o_of_batch = tile.addptr %o, %o_batch : !tile.ptr<bf16>, i64
