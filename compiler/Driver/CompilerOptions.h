@@ -24,7 +24,7 @@ struct CompilerOptions {
   std::string cpu = "host";
   /// Run the verifier after each pass.
   bool verifyEach = false;
-  /// Warps of a program on the gpu targets, 1 to 8.
+  /// Warps of a program on the gpu targets, 1 to 16.
   int64_t numWarps = 4;
   /// Buffers that a loop's loads go through on the gpu targets: how far they
   /// run ahead of their use.

@@ -26,8 +26,8 @@ static std::string checkOptions(const CompilerOptions &options) {
   if (options.target != "sm_80" && options.target != "sm_90a")
     return "unknown target '" + options.target +
            "'; expected 'cpu', 'sm_80' or 'sm_90a'";
-  if (options.numWarps < 1 || options.numWarps > 8)
-    return "expected 1 to 8 warps, but got " + std::to_string(options.numWarps);
+  if (options.numWarps < 1 || options.numWarps > 16)
+    return "expected 1 to 16 warps, but got " + std::to_string(options.numWarps);
   if (options.numStages < 1 || options.numStages > 8)
     return "expected 1 to 8 stages, but got " +
            std::to_string(options.numStages);

@@ -30,6 +30,28 @@ def DeferSumsPass : Pass<"tilegpu-defer-sums", "::flashtile::tile::KernelOp"> {
                            "::flashtile::tilegpu::TileGPUDialect"];
 }
 
+def OverlapProductsPass
+    : Pass<"tilegpu-overlap-products", "::flashtile::tile::KernelOp"> {
+  let summary = "multiply while other things happen";
+  let description = [{
+    In a loop with two chained products, the first product of a tile starts before
+    the second of the tile before, and the work between them runs beside that. In a
+    loop with one product, the wait for it moves to the next iteration.
+
+    **Input:** a kernel after `--tilegpu-specialize-warps`.
+
+    **Output:** loops of the consumer, rotated. A remark says why a loop stays as
+    it is.
+
+    **Example:** tests/compiler/Schedule/overlap-products.mlir
+
+    **Order:** after `--tilegpu-specialize-warps`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::flashtile::tilegpu::TileGPUDialect"];
+}
+
 def SpecializeWarpsPass
     : Pass<"tilegpu-specialize-warps", "::flashtile::tile::KernelOp"> {
   let summary = "load dot operands by TMA in a warp of their own";

@@ -85,6 +85,10 @@ LogicalResult ConvertTileGPUToLLVM::convert(KernelOp kernel) {
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types));
   function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
                     b.getUnitAttr());
+  // What passes have decided about launches.
+  for (NamedAttribute attribute : kernel->getDiscardableAttrs())
+    if (tilegpu::isLaunchAttribute(attribute.getName()))
+      function->setAttr(attribute.getName(), attribute.getValue());
   declareTensorMaps(function, maps, kernel.getArgumentTypes().size());
   int32_t threads = warps.getInt() * lanesPerWarp;
   if (!kernel.getBody().getOps<tilegpu::WarpSpecializeOp>().empty()) {

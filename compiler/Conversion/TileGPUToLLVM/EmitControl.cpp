@@ -54,8 +54,9 @@ void GpuEmitter::expectAccessesOf(Region &region) {
 //===----------------------------------------------------------------------===//
 
 void GpuEmitter::checkStep(scf::ForOp loop) {
-  if (matchPattern(loop.getStep(), m_Constant()))
-    return; // verified
+  if (matchPattern(loop.getStep(), m_Constant()) || // verified
+      loop.getStep().getDefiningOp<tilegpu::NumBlocksOp>())
+    return;
   Value step = scalar(loop.getStep());
   Value zero = arith::ConstantOp::create(b, b.getZeroAttr(step.getType()));
   auto wrong = loop.getUnsignedCmp() ? arith::CmpIPredicate::ule

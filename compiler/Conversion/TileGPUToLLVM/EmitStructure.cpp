@@ -52,7 +52,7 @@ LogicalResult GpuEmitter::emit(ValueRange arguments, ValueRange grid,
           .wasInterrupted())
     warp = shuffleIndex(warp, i32(0));
   // A launch has one dimension; the kernel's three are folded into it.
-  Value block = NVVM::BlockIdXOp::create(b, b.getI32Type());
+  block = NVVM::BlockIdXOp::create(b, b.getI32Type());
   Value rest = arith::DivUIOp::create(b, block, grid[0]);
   programIds = {arith::RemUIOp::create(b, block, grid[0]),
                 arith::RemUIOp::create(b, rest, grid[1]),
@@ -141,6 +141,14 @@ LogicalResult GpuEmitter::emitScalar(Operation *op) {
   }
   if (auto count = dyn_cast<NumProgramsOp>(op)) {
     scalars.map(count.getResult(), programIds[3 + unsigned(count.getAxis())]);
+    return success();
+  }
+  if (isa<tilegpu::BlockIdOp>(op)) {
+    scalars.map(op->getResult(0), block);
+    return success();
+  }
+  if (isa<tilegpu::NumBlocksOp>(op)) {
+    scalars.map(op->getResult(0), NVVM::GridDimXOp::create(b, b.getI32Type()));
     return success();
   }
   auto all = [&](ValueRange values) {
@@ -283,8 +291,10 @@ LogicalResult GpuEmitter::emitFor(scf::ForOp loop) {
   ValueRange parts = newLoop.getRegionIterArgs();
   for (Value argument : loop.getRegionIterArgs())
     bind(argument, parts);
-  // A store late in the body comes before a load early in the next iteration.
-  expectAccessesOf(loop.getRegion());
+  // A store late in the body comes before a load early in the next iteration,
+  // unless that is another program.
+  if (!loop->hasAttr(tilegpu::TileGPUDialect::kProgramsAttr))
+    expectAccessesOf(loop.getRegion());
   if (failed(emitBlock(*loop.getBody())))
     return failure();
   SmallVector<Value> yields;

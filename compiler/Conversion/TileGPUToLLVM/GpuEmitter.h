@@ -345,7 +345,7 @@ private:
   llvm::DenseMap<mlir::Value, int64_t> stages;
   /// Addresses of buffers of rings, which are chosen at run time.
   llvm::DenseMap<mlir::Value, mlir::Value> slots;
-  mlir::Value lane, warp, sharedBase;
+  mlir::Value lane, warp, block, sharedBase;
   llvm::SmallVector<mlir::Value> programIds; ///< then the grid
   llvm::StringMap<mlir::Value> threadValues;
   mlir::Operation *prologueEnd = nullptr;

@@ -570,8 +570,8 @@ struct ConvertTileToTileGPU
           << target << "'";
       return signalPassFailure();
     }
-    if (numWarps < 1 || numWarps > 8) {
-      kernel.emitError("expected 1 to 8 warps, but got ") << int64_t(numWarps);
+    if (numWarps < 1 || numWarps > 16) {
+      kernel.emitError("expected 1 to 16 warps, but got ") << int64_t(numWarps);
       return signalPassFailure();
     }
     // Written with layouts already: there is nothing to choose.

@@ -31,7 +31,7 @@ def ConvertTileToTileGPUPass
     Option<"target", "target", "std::string", /*default=*/"\"sm_80\"",
            "instruction family: sm_80 or sm_90a">,
     Option<"numWarps", "num-warps", "int64_t", /*default=*/"4",
-           "warps of a program, 1 to 8">];
+           "warps of a program, 1 to 16">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::flashtile::tilegpu::TileGPUDialect"];
 }

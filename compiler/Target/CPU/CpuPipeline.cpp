@@ -33,11 +33,12 @@ static void addLowering(OpPassManager &pm) {
   pm.addPass(createCSEPass());
   // No structured control flow.
   pm.addPass(createSCFToControlFlowPass());
-  // No vector operations; loads and stores of memrefs become llvm's.
-  pm.addPass(createConvertVectorToLLVMPass());
-  // No math: intrinsics first, calls of libm for what has none.
+  // No math: intrinsics first, calls of libm for what has none, one for each
+  // lane of a vector.
   pm.addPass(createConvertMathToLLVMPass());
   pm.addPass(createConvertMathToLibmPass());
+  // No vector operations; loads and stores of memrefs become llvm's.
+  pm.addPass(createConvertVectorToLLVMPass());
   // No memrefs, arith, functions with memref arguments, branches.
   pm.addPass(createFinalizeMemRefToLLVMConversionPass());
   pm.addPass(createArithToLLVMConversionPass());

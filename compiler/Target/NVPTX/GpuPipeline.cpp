@@ -43,6 +43,7 @@ void buildGpuPipeline(OpPassManager &pm, const GpuPipelineOptions &options) {
   SpecializeWarpsPassOptions roles;
   roles.numStages = options.numStages;
   pm.addNestedPass<tile::KernelOp>(createSpecializeWarpsPass(roles));
+  pm.addNestedPass<tile::KernelOp>(createOverlapProductsPass());
   // Other operands go to shared memory in the background.
   tilegpu::StageLoadsPassOptions staging;
   staging.numStages = options.numStages;

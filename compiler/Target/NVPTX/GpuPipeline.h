@@ -21,7 +21,7 @@ struct GpuPipelineOptions
       *this, "target", llvm::cl::desc("instruction family: sm_80 or sm_90a"),
       llvm::cl::init("sm_80")};
   Option<int64_t> numWarps{*this, "num-warps",
-                           llvm::cl::desc("warps of a program, 1 to 8"),
+                           llvm::cl::desc("warps of a program, 1 to 16"),
                            llvm::cl::init(4)};
   Option<int64_t> numStages{
       *this, "num-stages",

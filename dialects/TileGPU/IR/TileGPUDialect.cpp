@@ -55,6 +55,13 @@ TileGPUDialect::verifyOperationAttribute(Operation *op,
   if (isLaunchAttribute(name) &&
       (isa<tile::KernelOp>(op) || op->getName().getStringRef() == "llvm.func"))
     return success(); // checked by the driver stage, which reads them
+  if (name == kProgramsAttr) {
+    if (op->getName().getStringRef() != "scf.for" ||
+        !isa<UnitAttr>(attribute.getValue()))
+      return op->emitOpError("expected '")
+             << name << "' to be a unit attribute of an 'scf.for'";
+    return success();
+  }
   if (!isa<tile::KernelOp>(op))
     return op->emitOpError("expected '") << name << "' on a 'tile.kernel' only";
   if (name == kTargetAttr) {

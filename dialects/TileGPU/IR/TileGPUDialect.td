@@ -21,7 +21,7 @@ def TileGPU_Dialect : Dialect {
     moves data between layouts and memories is an operation of this dialect.
 
     A kernel at this level has the attributes `tilegpu.target` ("sm_80" or
-    "sm_90a") and `tilegpu.num_warps` (1 to 8).
+    "sm_90a") and `tilegpu.num_warps` (1 to 16).
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
@@ -32,6 +32,9 @@ def TileGPU_Dialect : Dialect {
     /// Attributes of kernels whose tiles carry layouts.
     static constexpr char kTargetAttr[] = "tilegpu.target";
     static constexpr char kNumWarpsAttr[] = "tilegpu.num_warps";
+    /// Unit, of the `scf.for` whose iterations are the programs of a block:
+    /// none sees what another one writes to memory.
+    static constexpr char kProgramsAttr[] = "tilegpu.programs";
   }];
   let hasOperationAttrVerify = 1;
 }

@@ -359,6 +359,60 @@ def TileGPU_BarrierOp : TileGPU_SyncOp<"barrier"> {
 }
 
 //===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+def TileGPU_BlockIdOp : TileGPU_Op<"block_id", [Pure]> {
+  let summary = "number of this block in the launch";
+  let description = [{
+    From 0 to `tilegpu.num_blocks` - 1, in the order in which blocks start. Unless
+    the kernel is persistent (`tilegpu.persistent`), a block is a program:
+    `tile.program_id` is where this number is in the grid, x fastest.
+
+    Example:
+
+    ```mlir
+    tile.kernel @k(%n: i32) grid(n) -> (n, 4)
+        attributes {tilegpu.target = "sm_80", tilegpu.num_warps = 4 : i32} {
+      %block = tilegpu.block_id
+      %columns = tile.num_programs x
+      %column = arith.remui %block, %columns : i32
+      tile.return
+    }
+    ```
+  }];
+  let results = (outs Res<I32, "the number">:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def TileGPU_NumBlocksOp : TileGPU_Op<"num_blocks", [Pure]> {
+  let summary = "blocks of the launch";
+  let description = [{
+    As many as the grid has programs, or fewer where the kernel is persistent: at
+    least 1. Its blocks then take one program after the other, in a loop that
+    `tilegpu.programs` marks.
+
+    Example:
+
+    ```mlir
+    tile.kernel @k(%n: i32) grid(n) -> (n)
+        attributes {tilegpu.target = "sm_80", tilegpu.num_warps = 4 : i32,
+                    tilegpu.persistent = 1 : i64} {
+      %block = tilegpu.block_id
+      %blocks = tilegpu.num_blocks
+      %programs = tile.num_programs x
+      scf.for unsigned %program = %block to %programs step %blocks : i32 {
+        scf.yield
+      } {tilegpu.programs}
+      tile.return
+    }
+    ```
+  }];
+  let results = (outs Res<I32, "their number">:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
 // Matrix products
 //===----------------------------------------------------------------------===//
 

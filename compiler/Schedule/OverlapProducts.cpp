@@ -1,0 +1,447 @@
+//===- OverlapProducts.cpp - Products while other things happen -----------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Two chained products, with work on tiles between them (attention):
+//
+//   for j:                                  prologue: s(0) and the work on it
+//     s = a . k(j)                          for j > 0:
+//     p = work on s                   ->      start s(j) = a . k(j)
+//     o = p . v(j) + scaled o                 start o = p . v(j - 1) + scaled o
+//                                             wait for s(j); work on it
+//                                             wait for o; scale it; pack p
+//                                           epilogue: o = p . v(last) + scaled
+//                                           o
+//
+// The work on one tile of scores runs while the tensor cores multiply the one
+// before (FlashAttention-3, section 3.2). Packing p stays behind the wait:
+// registers that a product reads must not be written while one is under way.
+//
+// One product (matmul): the wait for it moves to the next iteration.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Schedule/Passes.h"
+#include "dialects/Tile/Transforms/Remark.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace flashtile::gpu {
+#define GEN_PASS_DEF_OVERLAPPRODUCTSPASS
+#include "compiler/Schedule/Passes.h.inc"
+} // namespace flashtile::gpu
+
+using namespace mlir;
+using namespace flashtile;
+using namespace flashtile::gpu;
+using namespace flashtile::tile;
+using tilegpu::MbarrierArriveOp;
+using tilegpu::MbarrierWaitOp;
+using tilegpu::SlotOp;
+using tilegpu::WgmmaOp;
+using tilegpu::WgmmaWaitOp;
+
+namespace {
+/// A product, from the wait for its operand to the release of its buffer.
+struct Product {
+  WgmmaOp start;
+  WgmmaWaitOp wait;
+  SlotOp slot;              ///< of the right operand
+  MbarrierWaitOp arrival;   ///< of the data in it
+  MbarrierArriveOp release; ///< of the buffer
+};
+
+/// Two products in a loop, of which the second adds to a carried tile.
+struct Chain {
+  scf::ForOp loop;
+  Product first, second;
+  unsigned sum;                  ///< the carried tile
+  arith::MulFOp scale;           ///< of the carried tile; may be null
+  SmallVector<Operation *> pack; ///< from f32 to the second's left operand
+  DenseSet<Operation *> late;    ///< what belongs to the second product
+  unsigned counter;              ///< of the second's ring
+};
+
+struct OverlapProducts
+    : public flashtile::gpu::impl::OverlapProductsPassBase<OverlapProducts> {
+  using OverlapProductsPassBase::OverlapProductsPassBase;
+  void runOnOperation() override;
+};
+} // namespace
+
+static WgmmaWaitOp waitOf(WgmmaOp start) {
+  if (!start->hasOneUse())
+    return {};
+  auto wait = dyn_cast<WgmmaWaitOp>(*start->getUsers().begin());
+  return wait && wait->getBlock() == start->getBlock() &&
+                 wait->getNumOperands() == 1
+             ? wait
+             : WgmmaWaitOp();
+}
+
+/// The product with the barriers of its right operand's buffer.
+static std::optional<Product> readProduct(WgmmaOp start) {
+  Product product = {start, waitOf(start), {}, {}, {}};
+  product.slot = start.getB().getDefiningOp<SlotOp>();
+  if (!product.wait || !product.slot || !product.slot->hasOneUse() ||
+      product.slot->getBlock() != start->getBlock())
+    return std::nullopt;
+  product.arrival =
+      dyn_cast_or_null<MbarrierWaitOp>(product.slot->getPrevNode());
+  for (Operation *op = product.wait->getNextNode(); op; op = op->getNextNode())
+    if (auto release = dyn_cast<MbarrierArriveOp>(op);
+        release && release.getIndex() == product.slot.getIndex()) {
+      product.release = release;
+      break;
+    }
+  if (!product.arrival || !product.release ||
+      product.arrival.getIndex() != product.slot.getIndex())
+    return std::nullopt;
+  return product;
+}
+
+/// The counter of a ring, from which `index` is computed.
+static std::optional<unsigned> counterOf(Value index, scf::ForOp loop) {
+  auto remainder = index.getDefiningOp<arith::RemUIOp>();
+  auto argument =
+      remainder ? dyn_cast<BlockArgument>(remainder.getLhs()) : BlockArgument();
+  if (!argument || argument.getOwner() != loop.getBody() ||
+      argument == loop.getInductionVar())
+    return std::nullopt;
+  return argument.getArgNumber() - 1;
+}
+
+static std::string matchChain(scf::ForOp loop, Chain &chain) {
+  SmallVector<WgmmaOp> starts(loop.getBody()->getOps<WgmmaOp>());
+  if (starts.size() != 2)
+    return "the loop has " + std::to_string(starts.size()) +
+           " products at its top, not 2";
+  std::optional<Product> first = readProduct(starts[0]);
+  std::optional<Product> second = readProduct(starts[1]);
+  if (!first || !second)
+    return "a product's right operand is also read otherwise";
+  chain.loop = loop;
+  chain.first = *first;
+  chain.second = *second;
+  // The second product: carried, perhaps scaled, and yielded.
+  Value result = second->wait.getResult(0);
+  auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+  if (!result.hasOneUse() || *result.getUsers().begin() != yield)
+    return "the second product is used in the loop";
+  chain.sum = result.getUses().begin()->getOperandNumber();
+  Value carried = loop.getRegionIterArg(chain.sum);
+  Value added = second->start.getC();
+  if (!added || !carried.hasOneUse())
+    return "the second product does not add to a carried tile";
+  if (added != carried) {
+    chain.scale = added.getDefiningOp<arith::MulFOp>();
+    if (!chain.scale || !chain.scale->hasOneUse() ||
+        (chain.scale.getLhs() != carried && chain.scale.getRhs() != carried))
+      return "the second product's sum is changed by more than a factor";
+  }
+  std::optional<unsigned> counter = counterOf(second->slot.getIndex(), loop);
+  std::optional<unsigned> other = counterOf(first->slot.getIndex(), loop);
+  if (!counter || !other || *counter == *other)
+    return "the products do not have rings of their own";
+  chain.counter = *counter;
+  // From f32 to the registers of the left operand.
+  for (Value value = second->start.getA();;) {
+    Operation *op = value.getDefiningOp();
+    if (!op || op->getBlock() != loop.getBody() || !op->hasOneUse() ||
+        !isa<CastOp, tilegpu::ConvertLayoutOp>(op))
+      break;
+    chain.pack.insert(chain.pack.begin(), op);
+    value = op->getOperand(0);
+  }
+  if (chain.pack.empty() ||
+      !isa<RankedTensorType>(second->start.getA().getType()))
+    return "the second product's left operand is not packed in registers";
+  for (Operation *op : std::initializer_list<Operation *>{
+           second->start, second->wait, second->slot, second->arrival,
+           second->release})
+    chain.late.insert(op);
+  if (chain.scale)
+    chain.late.insert(chain.scale);
+  chain.late.insert(chain.pack.begin(), chain.pack.end());
+  return {};
+}
+
+namespace {
+/// Writes the loop anew.
+class Rotation {
+public:
+  explicit Rotation(Chain &chain)
+      : chain(chain), loop(chain.loop), b(loop.getLoc(), loop) {}
+  void run();
+
+private:
+  /// What is carried from one tile to the next, and what waits for its second
+  /// product.
+  struct State {
+    SmallVector<Value> carried; ///< as the loop's; null for the sum
+    Value scaled;               ///< the sum, scaled
+    Value packed;               ///< the left operand
+  };
+
+  State firstStage(Value counter, const SmallVector<Value> &carried,
+                   std::optional<State> pending, Value sum);
+  WgmmaOp startSecond(const State &state, Value &index);
+  Value finishSecond(WgmmaOp start, Value index, State &state);
+  Value nextCounter(Value counter) {
+    Value one = arith::ConstantOp::create(b, b.getI32IntegerAttr(1));
+    return arith::AddIOp::create(b, counter, one);
+  }
+  SmallVector<Value> flatten(const State &state);
+  State unflatten(ValueRange values);
+
+  Chain &chain;
+  scf::ForOp loop;
+  ImplicitLocOpBuilder b;
+};
+} // namespace
+
+/// Starts the product that waits in `state`; its buffer is number `index`.
+WgmmaOp Rotation::startSecond(const State &state, Value &index) {
+  IRMapping mapping;
+  mapping.map(loop.getRegionIterArg(chain.counter),
+              state.carried[chain.counter]);
+  std::function<void(Value)> scalar = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op || op->getBlock() != loop.getBody() || mapping.contains(value))
+      return;
+    for (Value operand : op->getOperands())
+      scalar(operand);
+    b.clone(*op, mapping);
+  };
+  Product &second = chain.second;
+  scalar(second.slot.getIndex());
+  scalar(second.arrival.getPhase());
+  b.clone(*second.arrival, mapping);
+  b.clone(*second.slot, mapping);
+  index = mapping.lookupOrDefault(second.slot.getIndex());
+  mapping.map(second.start.getA(), state.packed);
+  mapping.map(second.start.getC(), state.scaled);
+  return cast<WgmmaOp>(b.clone(*second.start, mapping));
+}
+
+/// Waits for it and frees its buffer. The sum.
+Value Rotation::finishSecond(WgmmaOp start, Value index, State &state) {
+  auto wait = WgmmaWaitOp::create(b, TypeRange{start.getType()},
+                                  ValueRange{start.getResult()},
+                                  b.getI32IntegerAttr(0));
+  MbarrierArriveOp::create(b, chain.second.release.getBarriers(), index);
+  state.carried[chain.counter] = nextCounter(state.carried[chain.counter]);
+  return wait.getResult(0);
+}
+
+/// The first product and the work on it. The second product of the tile before,
+/// if any, runs meanwhile; else `sum` is what the first tile adds to.
+Rotation::State Rotation::firstStage(Value counter,
+                                     const SmallVector<Value> &carried,
+                                     std::optional<State> pending, Value sum) {
+  IRMapping mapping;
+  mapping.map(loop.getInductionVar(), counter);
+  for (auto [argument, value] : llvm::zip(loop.getRegionIterArgs(), carried))
+    if (value)
+      mapping.map(argument, value);
+  WgmmaOp running;
+  Value index;
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    if (chain.late.contains(&op))
+      continue;
+    if (&op == chain.first.wait && pending)
+      running = startSecond(*pending, index);
+    Operation *clone = b.clone(op, mapping);
+    if (&op == chain.first.wait)
+      cast<WgmmaWaitOp>(clone).setPending(pending ? 1 : 0);
+  }
+  State next;
+  next.carried.assign(carried.begin(), carried.end());
+  if (pending) {
+    next.carried[chain.counter] = pending->carried[chain.counter];
+    sum = finishSecond(running, index, next);
+  }
+  Value counted = next.carried[chain.counter];
+  mapping.map(loop.getRegionIterArg(chain.sum), sum);
+  next.scaled = sum;
+  if (chain.scale)
+    next.scaled = b.clone(*chain.scale, mapping)->getResult(0);
+  for (Operation *op : chain.pack)
+    next.packed = b.clone(*op, mapping)->getResult(0);
+  for (auto [position, yielded] : llvm::enumerate(loop.getYieldedValues()))
+    next.carried[position] =
+        position == chain.sum ? Value() : mapping.lookupOrDefault(yielded);
+  next.carried[chain.counter] = counted;
+  return next;
+}
+
+SmallVector<Value> Rotation::flatten(const State &state) {
+  SmallVector<Value> values;
+  for (Value value : state.carried)
+    if (value)
+      values.push_back(value);
+  values.push_back(state.scaled);
+  values.push_back(state.packed);
+  return values;
+}
+
+Rotation::State Rotation::unflatten(ValueRange values) {
+  State state;
+  size_t at = 0;
+  for (size_t position = 0; position < loop.getNumRegionIterArgs(); ++position)
+    state.carried.push_back(position == chain.sum ? Value() : values[at++]);
+  state.scaled = values[at++];
+  state.packed = values[at];
+  return state;
+}
+
+void Rotation::run() {
+  Value lower = loop.getLowerBound(), upper = loop.getUpperBound();
+  Value step = loop.getStep();
+  Value runs =
+      arith::CmpIOp::create(b,
+                            loop.getUnsignedCmp() ? arith::CmpIPredicate::ult
+                                                  : arith::CmpIPredicate::slt,
+                            lower, upper);
+  auto branch = scf::IfOp::create(b, loop.getResultTypes(), runs,
+                                  /*withElseRegion=*/true);
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, loop.getInitArgs());
+  b.setInsertionPointToStart(branch.thenBlock());
+  SmallVector<Value> inits(loop.getInitArgs());
+  State first = firstStage(lower, inits, std::nullopt, inits[chain.sum]);
+  // The second tile, or the end: without overflow.
+  Value more =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::ugt,
+                            arith::SubIOp::create(b, upper, lower), step);
+  Value start = arith::SelectOp::create(
+      b, more, arith::AddIOp::create(b, lower, step), upper);
+  auto rotated = scf::ForOp::create(b, start, upper, step, flatten(first));
+  rotated.setUnsignedCmp(loop.getUnsignedCmp());
+  rotated->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(rotated.getBody());
+    State before = unflatten(rotated.getRegionIterArgs());
+    State after =
+        firstStage(rotated.getInductionVar(), before.carried, before, Value());
+    scf::YieldOp::create(b, flatten(after));
+  }
+  State last = unflatten(rotated.getResults());
+  Value index;
+  WgmmaOp running = startSecond(last, index);
+  last.carried[chain.sum] = finishSecond(running, index, last);
+  scf::YieldOp::create(b, last.carried);
+  loop.replaceAllUsesWith(branch.getResults());
+  loop.erase();
+}
+
+//===----------------------------------------------------------------------===//
+// One product
+//===----------------------------------------------------------------------===//
+
+/// Lets the product of an iteration run into the next one. Why not, or nothing.
+static std::string delayWait(scf::ForOp loop) {
+  SmallVector<WgmmaOp> starts(loop.getBody()->getOps<WgmmaOp>());
+  if (starts.size() != 1)
+    return "the loop has " + std::to_string(starts.size()) +
+           " products at its top, not 1";
+  WgmmaOp start = starts.front();
+  WgmmaWaitOp wait = waitOf(start);
+  auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+  auto carried = dyn_cast_or_null<BlockArgument>(start.getC());
+  if (!wait || !carried || carried.getOwner() != loop.getBody() ||
+      !carried.hasOneUse())
+    return "the product does not add to a carried tile";
+  Value result = wait.getResult(0);
+  unsigned sum = carried.getArgNumber() - 1;
+  if (!result.hasOneUse() || yield.getOperand(sum) != result)
+    return "the product is used in the loop";
+  if (!isa<tilegpu::SmemType>(start.getA().getType()))
+    return "the product's left operand is in registers, which the next "
+           "iteration writes";
+  SmallVector<MbarrierArriveOp> releases(
+      loop.getBody()->getOps<MbarrierArriveOp>());
+  SmallVector<unsigned> counters;
+  for (MbarrierArriveOp release : releases) {
+    std::optional<unsigned> counter = counterOf(release.getIndex(), loop);
+    if (!counter || release->isBeforeInBlock(wait))
+      return "a buffer is not released behind the product";
+    counters.push_back(*counter);
+  }
+  ImplicitLocOpBuilder b(loop.getLoc(), wait);
+  auto i32 = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
+  };
+  wait.setPending(1);
+  auto released = [&](MbarrierArriveOp release, Value counter) {
+    auto remainder = release.getIndex().getDefiningOp<arith::RemUIOp>();
+    auto stages = remainder.getRhs().getDefiningOp<arith::ConstantOp>();
+    Value last = arith::SubIOp::create(b, counter, i32(1));
+    Value index =
+        arith::RemUIOp::create(b, last, b.clone(*stages)->getResult(0));
+    MbarrierArriveOp::create(b, release.getBarriers(), index);
+  };
+  // The buffers of the iteration before: there is one behind the first.
+  if (!releases.empty()) {
+    b.setInsertionPointAfter(releases.front());
+    Value isLater =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::ne,
+                              loop.getInductionVar(), loop.getLowerBound());
+    auto guard = scf::IfOp::create(b, isLater, /*withElseRegion=*/false);
+    b.setInsertionPoint(guard.thenYield());
+    for (auto [release, counter] : llvm::zip(releases, counters))
+      released(release, loop.getRegionIterArg(counter));
+  }
+  b.setInsertionPointAfter(loop);
+  auto done = WgmmaWaitOp::create(b, TypeRange{result.getType()},
+                                  ValueRange{loop.getResult(sum)},
+                                  b.getI32IntegerAttr(0));
+  loop.getResult(sum).replaceAllUsesExcept(done.getResult(0), done);
+  if (!releases.empty()) {
+    Value ran =
+        arith::CmpIOp::create(b,
+                              loop.getUnsignedCmp() ? arith::CmpIPredicate::ult
+                                                    : arith::CmpIPredicate::slt,
+                              loop.getLowerBound(), loop.getUpperBound());
+    auto guard = scf::IfOp::create(b, ran, /*withElseRegion=*/false);
+    b.setInsertionPoint(guard.thenYield());
+    for (auto [release, counter] : llvm::zip(releases, counters))
+      released(release, loop.getResult(counter));
+  }
+  for (MbarrierArriveOp release : releases)
+    release.erase();
+  return {};
+}
+
+void OverlapProducts::runOnOperation() {
+  SmallVector<scf::ForOp> loops;
+  getOperation().getBody().walk([&](tilegpu::WarpSpecializeOp roles) {
+    roles.getConsumer().walk([&](scf::ForOp loop) {
+      if (!loop.getBody()->getOps<WgmmaOp>().empty())
+        loops.push_back(loop);
+    });
+  });
+  for (scf::ForOp loop : loops) {
+    Chain chain;
+    std::string whyNoChain = matchChain(loop, chain);
+    if (whyNoChain.empty()) {
+      remarkApplied(loop, "tilegpu-overlap-products", "Overlap",
+                    "the first product of a tile runs beside the second of "
+                    "the one before");
+      Rotation(chain).run();
+      continue;
+    }
+    std::string whyAlone = delayWait(loop);
+    if (whyAlone.empty())
+      remarkApplied(loop, "tilegpu-overlap-products", "Overlap",
+                    "the product runs while the next iteration starts");
+    else
+      remarkMissed(loop, "tilegpu-overlap-products", "Overlap",
+                   "products are waited for: " + whyNoChain + "; " + whyAlone);
+  }
+}
