@@ -58,7 +58,7 @@ struct CommandLine {
       cl::value_desc("1-8"), cl::init(2), cl::cat(category)};
   cl::opt<unsigned> numWarps{
       "num-warps", cl::desc("Warps of a program on gpu targets"),
-      cl::value_desc("1-8"), cl::init(4), cl::cat(category)};
+      cl::value_desc("1-16"), cl::init(4), cl::cat(category)};
   cl::opt<bool> report{
       "report",
       cl::desc("Tell stderr what the compilation took and decided; with "
