@@ -316,6 +316,29 @@ LogicalResult GpuEmitter::emitElementwise(Operation *op) {
   return success();
 }
 
+/// For each register of `layout` that of slice(layout, axis) with its element:
+/// padding along a dimension of extent 1 has registers of its own.
+static SmallVector<int64_t> sliceRegisters(const DistributedLayout &layout,
+                                           unsigned axis) {
+  SmallVector<int64_t> sources;
+  for (int64_t index = 0; index < layout.registersPerThread(); ++index) {
+    int64_t rest = index, source = 0, stride = 1;
+    for (const Digit &digit : layout.registers()) {
+      int64_t value = rest % digit.extent;
+      rest /= digit.extent;
+      bool elsewhere = false;
+      for (unsigned dim = 0; dim < layout.rank(); ++dim)
+        elsewhere |= dim != axis && digit.movesAlong(dim);
+      if (digit.movesAlong(axis) && !elsewhere)
+        continue;
+      source += value * stride;
+      stride *= digit.extent;
+    }
+    sources.push_back(source);
+  }
+  return sources;
+}
+
 LogicalResult GpuEmitter::emitTileOp(Operation *op) {
   if (isElementwise(op) && op->getNumResults() && tileType(op->getResult(0)))
     return emitElementwise(op);
@@ -347,7 +370,15 @@ LogicalResult GpuEmitter::emitTileOp(Operation *op) {
     tiles[result] = values;
     return success();
   }
-  if (isa<ExpandDimsOp, TransOp>(op)) {
+  if (auto expand = dyn_cast<ExpandDimsOp>(op)) {
+    const Registers from = tiles.at(expand.getOperand());
+    Registers values;
+    for (int64_t source : sliceRegisters(layout, expand.getAxis()))
+      values.push_back(from[source]);
+    tiles[result] = values;
+    return success();
+  }
+  if (isa<TransOp>(op)) {
     // Layouts were chosen so that every register stays where it is.
     tiles[result] = Registers(tiles.at(op->getOperand(0)));
     return success();
