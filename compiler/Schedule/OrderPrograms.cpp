@@ -44,9 +44,8 @@ struct OrderPrograms
 static std::string whyNotOrdered(KernelOp kernel,
                                  std::optional<unsigned> axis) {
   bool namesPrograms = false;
-  kernel.getBody().walk([&](Operation *op) {
-    namesPrograms |= isa<AssertOp, PrintOp>(op);
-  });
+  kernel.getBody().walk(
+      [&](Operation *op) { namesPrograms |= isa<AssertOp, PrintOp>(op); });
   if (namesPrograms)
     return "the kernel prints the positions of its programs";
   if (!axis)
@@ -83,8 +82,8 @@ void OrderPrograms::runOnOperation() {
   placePrograms(kernel, order);
   remarkApplied(kernel, kName, "Order",
                 "programs at the " +
-                    std::string(order.fromEnd ? "end" : "start") +
-                    " of axis " + std::string(1, char('x' + *axis)) +
+                    std::string(order.fromEnd ? "end" : "start") + " of axis " +
+                    std::string(1, char('x' + *axis)) +
                     " run longest and start first, in groups of " +
                     std::to_string(int64_t(group)) + " along the other axes");
 }

@@ -30,6 +30,35 @@ def DeferSumsPass : Pass<"tilegpu-defer-sums", "::flashtile::tile::KernelOp"> {
                            "::flashtile::tilegpu::TileGPUDialect"];
 }
 
+def OrderProgramsPass
+    : Pass<"tilegpu-order-programs", "::flashtile::tile::KernelOp"> {
+  let summary = "start the programs that run longest first";
+  let description = [{
+    Where the number of iterations of the kernel's loops grows or shrinks with the
+    position along one axis of the grid (causal attention), programs at that end
+    of the axis start first: what starts last is short, and no multiprocessor
+    waits long for the others' end.
+
+    **Input:** a kernel after `--convert-tile-to-tilegpu`.
+
+    **Output:** `tile.program_id` is computed from `tilegpu.block_id`; a remark
+    says along which axis, or why not. Nothing where all programs run their loops
+    equally often.
+
+    **Example:** tests/compiler/Schedule/order-programs.mlir
+
+    **Order:** before `--tilegpu-specialize-warps`, whose producers read positions,
+    too.
+  }];
+  let options = [
+    Option<"group", "group", "int64_t", /*default=*/"8",
+           "programs along the other axes (heads) that go side by side from the "
+           "long end to the short one, so that what they read stays in the cache; "
+           "0 keeps the order of the grid">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::flashtile::tilegpu::TileGPUDialect"];
+}
+
 def OverlapProductsPass
     : Pass<"tilegpu-overlap-products", "::flashtile::tile::KernelOp"> {
   let summary = "multiply while other things happen";
@@ -66,6 +95,10 @@ def SpecializeWarpsPass
     **Output:** one `tilegpu.warp_specialize` with both roles. Where the kernel's
     structure does not allow it, nothing, and a remark that says why.
 
+    Where programs take equally long, the kernel is persistent
+    (`tilegpu.persistent`): both roles run a loop over the programs of a block,
+    and the producer loads for the next program while the consumers store.
+
     **Example:** tests/compiler/Schedule/specialize-warps.mlir
 
     **Order:** after `--tilegpu-defer-sums`, before `--tilegpu-stage-loads`.
@@ -74,7 +107,10 @@ def SpecializeWarpsPass
     Option<"numStages", "num-stages", "int64_t", /*default=*/"2",
            "buffers of a ring">,
     Option<"sharedLimit", "shared-limit", "int64_t", /*default=*/"231424",
-           "bytes of shared memory of a program">];
+           "bytes of shared memory of a program">,
+    Option<"persistent", "persistent", "std::string", /*default=*/"\"auto\"",
+           "blocks take one program after the other: auto (where programs take "
+           "equally long), true or false">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect",
                            "::flashtile::tilegpu::TileGPUDialect"];

@@ -186,9 +186,9 @@ ProgramCost flashtile::gpu::costOfPrograms(KernelOp kernel) {
 // Positions
 //===----------------------------------------------------------------------===//
 
-std::array<Value, 3>
-flashtile::gpu::positionOf(ImplicitLocOpBuilder &b, Value place,
-                           const ProgramOrder &order) {
+std::array<Value, 3> flashtile::gpu::positionOf(ImplicitLocOpBuilder &b,
+                                                Value place,
+                                                const ProgramOrder &order) {
   auto div = [&](Value x, Value y) -> Value {
     return arith::DivUIOp::create(b, x, y);
   };

@@ -1,5 +1,4 @@
-//===- SpecializeWarps.cpp - A thread that copies beside warps that compute
-//===//
+//===- SpecializeWarps.cpp - A copying thread beside computing warps ------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,11 +15,24 @@
 // tensor (interior and masked iterations) share a ring, and the producer is
 // never drained between them.
 //
+// In a persistent kernel both run a loop over the programs of the block around
+// all that, and counters go on over programs, too. A tile that is loaded
+// outside of loops then has a ring of one buffer, freed after its last use: the
+// producer loads the next program's tile while the consumers store this one's
+// results.
+//
+// Both roles go through the same uses of every ring, whatever the bounds are:
+// the same programs, loops with the same bounds, and in each of them every load
+// once.
+//
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Schedule/Passes.h"
+#include "compiler/Schedule/PersistentPrograms.h"
+#include "compiler/Schedule/ProgramOrder.h"
 #include "compiler/Schedule/TmaWindow.h"
 #include "dialects/Tile/Transforms/Remark.h"
+#include "dialects/Tile/Transforms/ScalarFacts.h"
 #include "dialects/TileGPU/IR/LaunchAttributes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -28,6 +40,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/StringSwitch.h"
 
 namespace flashtile::gpu {
 #define GEN_PASS_DEF_SPECIALIZEWARPSPASS
@@ -69,39 +82,54 @@ struct RingLoad {
   unsigned ring;
 };
 
+/// Whether blocks take many programs each.
+enum class Persistence { Auto, Always, Never };
+
 /// Rewrites one kernel.
 class Specializer {
 public:
-  Specializer(KernelOp kernel, int64_t stages, int64_t sharedLimit)
+  Specializer(KernelOp kernel, int64_t stages, int64_t sharedLimit,
+              Persistence persistence)
       : kernel(kernel), body(kernel.getBody().front()), wantedStages(stages),
-        sharedLimit(sharedLimit),
+        sharedLimit(sharedLimit), persistence(persistence),
         b(kernel.getLoc(), OpBuilder(kernel.getContext())) {}
 
   /// Why the kernel stays as it is; empty where it does not.
   std::string run();
 
 private:
+  std::string checkOperations();
   std::string collect();
   std::string collectLoad(StageOp stage);
   std::string checkStores();
   std::string chooseStages();
+  std::string whyNotPersistent();
   bool isComputable(Value value, scf::ForOp loop, unsigned depth = 0);
   void makeRings();
   void writeProducer(Block *block);
-  void rewriteConsumer();
+  void rewriteConsumer(Block *block, ArrayRef<Operation *> operations);
   void produce(const RingLoad &each, Value counter, IRMapping &mapping);
   Value inProducer(Value value, IRMapping &mapping);
   void consume(const RingLoad &each, Value counter);
   SmallVector<RingLoad *> loadsIn(Block *block);
+  /// Of all rings, before anything is loaded. One that is used once has no
+  /// empty barrier and no counter; in a persistent kernel there is none.
+  SmallVector<Value> firstCounters();
   Value i32(int64_t value) {
     return arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
   }
   Value slotIndex(Value counter, int64_t stages) {
+    if (stages == 1)
+      return i32(0);
     return arith::RemUIOp::create(b, counter, i32(stages));
   }
   Value phase(Value counter, int64_t stages) {
-    return arith::RemUIOp::create(
-        b, arith::DivUIOp::create(b, counter, i32(stages)), i32(2));
+    if (stages > 1)
+      counter = arith::DivUIOp::create(b, counter, i32(stages));
+    return arith::RemUIOp::create(b, counter, i32(2));
+  }
+  Value next(Value counter) {
+    return arith::AddIOp::create(b, counter, i32(1));
   }
   Value toI32(Value value) {
     if (value.getType().isInteger(32))
@@ -116,9 +144,11 @@ private:
   KernelOp kernel;
   Block &body;
   int64_t wantedStages, sharedLimit;
+  Persistence persistence;
   ImplicitLocOpBuilder b;
   std::vector<RingLoad> loads;
   std::vector<Ring> rings;
+  std::optional<ProgramShare> share; ///< of a persistent kernel
 };
 
 struct SpecializeWarps
@@ -131,10 +161,23 @@ struct SpecializeWarps
         kernel->getAttrOfType<StringAttr>(tilegpu::TileGPUDialect::kTargetAttr);
     bool hasProducts = false;
     kernel.getBody().walk([&](tilegpu::WgmmaOp) { hasProducts = true; });
+    auto persistence =
+        llvm::StringSwitch<std::optional<Persistence>>(persistent)
+            .Case("auto", Persistence::Auto)
+            .Case("true", Persistence::Always)
+            .Case("false", Persistence::Never)
+            .Default(std::nullopt);
+    if (!persistence) {
+      kernel.emitError("expected 'persistent' to be auto, true or false, but "
+                       "got '")
+          << persistent << "'";
+      return signalPassFailure();
+    }
     if (!target || target != "sm_90a" || !hasProducts ||
         kernel->hasAttr(tilegpu::kPlainAttr))
       return;
-    std::string reason = Specializer(kernel, numStages, sharedLimit).run();
+    std::string reason =
+        Specializer(kernel, numStages, sharedLimit, *persistence).run();
     if (!reason.empty())
       remarkMissed(kernel, "tilegpu-specialize-warps", "Roles",
                    "no producer warp: " + reason);
@@ -160,6 +203,19 @@ bool Specializer::isComputable(Value value, scf::ForOp loop, unsigned depth) {
   return llvm::all_of(op->getOperands(), [&](Value operand) {
     return isComputable(operand, loop, depth + 1);
   });
+}
+
+/// Checks at run time wait for all threads of the block, the producer's, too.
+std::string Specializer::checkOperations() {
+  std::string reason;
+  kernel.getBody().walk([&](Operation *op) {
+    if (isa<AssertOp>(op))
+      reason = "the kernel has assertions";
+    auto loop = dyn_cast<scf::ForOp>(op);
+    if (loop && !getConstantInt(loop.getStep()))
+      reason = "the step of a loop is not a constant";
+  });
+  return reason;
 }
 
 std::string Specializer::collectLoad(StageOp stage) {
@@ -262,6 +318,32 @@ std::string Specializer::chooseStages() {
   return {};
 }
 
+/// Empty where blocks are to take one program after the other.
+std::string Specializer::whyNotPersistent() {
+  if (persistence == Persistence::Never)
+    return "persistent = false asks for that";
+  if (persistence == Persistence::Auto && !costOfPrograms(kernel).isUniform())
+    return "programs do not take equally long, and blocks take new ones as "
+           "others end";
+  bool prints = false;
+  kernel.getBody().walk([&](PrintOp) { prints = true; });
+  if (prints)
+    return "the kernel prints the positions of its programs";
+  int64_t inRings = 0;
+  for (Ring &each : rings)
+    inRings += each.stages * each.bytes();
+  int64_t beside = bytesBesideRings(kernel, [&](StageOp stage) {
+    return llvm::any_of(loads,
+                        [&](RingLoad &each) { return each.stage == stage; });
+  });
+  // Rings live as long as the block.
+  if (inRings + beside > sharedLimit)
+    return "beside " + std::to_string(inRings) +
+           " bytes of buffers, the kernel needs " + std::to_string(beside) +
+           " of the " + std::to_string(sharedLimit) + " of shared memory";
+  return {};
+}
+
 //===----------------------------------------------------------------------===//
 // Rings
 //===----------------------------------------------------------------------===//
@@ -291,7 +373,7 @@ void Specializer::makeRings() {
                          ring.slot.getElementType(), ring.slot.getSwizzle()));
     auto barriers = MbarriersType::get(kernel.getContext(), ring.stages);
     ring.full = tilegpu::MbarriersOp::create(b, barriers, 1);
-    if (ring.inLoop)
+    if (ring.inLoop || share)
       ring.empty = tilegpu::MbarriersOp::create(b, barriers, warps);
   }
 }
@@ -340,12 +422,33 @@ void Specializer::produce(const RingLoad &each, Value counter,
   tilegpu::TmaLoadOp::create(b, ring.map, coordinates, slot, ring.full, index);
 }
 
+SmallVector<Value> Specializer::firstCounters() {
+  SmallVector<Value> counters;
+  for (Ring &ring : rings)
+    counters.push_back(ring.empty ? i32(0) : Value());
+  return counters;
+}
+
 void Specializer::writeProducer(Block *block) {
   b.setInsertionPointToStart(block);
   IRMapping outer;
-  SmallVector<Value> counters(rings.size(), i32(0));
-  for (RingLoad *each : loadsIn(&body))
-    produce(*each, Value(), outer);
+  SmallVector<Value> counters = firstCounters();
+  scf::ForOp programs;
+  if (share) {
+    Value place;
+    programs = createProgramLoop(b, *share, counters, place);
+    counters.assign(programs.getRegionIterArgs().begin(),
+                    programs.getRegionIterArgs().end());
+    for (auto id : body.getOps<tilegpu::BlockIdOp>())
+      if (id != share->block.getDefiningOp())
+        outer.map(id.getResult(), place);
+  }
+  for (RingLoad *each : loadsIn(&body)) {
+    Value &counter = counters[each->ring];
+    produce(*each, counter, outer);
+    if (counter)
+      counter = next(counter);
+  }
   for (auto loop : llvm::to_vector(body.getOps<scf::ForOp>())) {
     SmallVector<RingLoad *> inside = loadsIn(loop.getBody());
     if (inside.empty())
@@ -366,12 +469,16 @@ void Specializer::writeProducer(Block *block) {
       SmallVector<Value> yields;
       for (auto [each, counter] : llvm::zip(inside, copy.getRegionIterArgs())) {
         produce(*each, counter, inner);
-        yields.push_back(arith::AddIOp::create(b, counter, i32(1)));
+        yields.push_back(next(counter));
       }
       scf::YieldOp::create(b, yields);
     }
     for (auto [each, result] : llvm::zip(inside, copy.getResults()))
       counters[each->ring] = result;
+  }
+  if (programs) {
+    scf::YieldOp::create(b, counters);
+    b.setInsertionPointAfter(programs);
   }
   tilegpu::YieldOp::create(b);
 }
@@ -436,20 +543,41 @@ void Specializer::consume(const RingLoad &each, Value counter) {
   tilegpu::MbarrierArriveOp::create(b, ring.empty, index);
 }
 
-void Specializer::rewriteConsumer() {
-  for (RingLoad *each : loadsIn(&body))
-    consume(*each, Value());
-  SmallVector<Value> counters(rings.size());
-  for (auto loop : llvm::to_vector(body.getOps<scf::ForOp>())) {
+/// The kernel's operations become those of a consumer in `block`; of each of
+/// its programs where there are several.
+void Specializer::rewriteConsumer(Block *block,
+                                  ArrayRef<Operation *> operations) {
+  b.setInsertionPointToStart(block);
+  SmallVector<Value> counters = firstCounters();
+  Block *home = block;
+  if (share) {
+    Value place;
+    scf::ForOp programs = createProgramLoop(b, *share, counters, place);
+    counters.assign(programs.getRegionIterArgs().begin(),
+                    programs.getRegionIterArgs().end());
+    home = programs.getBody();
+    for (Operation *op : operations)
+      if (auto id = dyn_cast<tilegpu::BlockIdOp>(op))
+        id.getResult().replaceAllUsesWith(place);
+  }
+  for (Operation *op : operations)
+    op->moveBefore(home, home->end());
+  for (RingLoad *each : loadsIn(home)) {
+    Value &counter = counters[each->ring];
+    consume(*each, counter);
+    if (counter) {
+      b.setInsertionPointToEnd(home);
+      counter = next(counter);
+    }
+  }
+  for (auto loop : llvm::to_vector(home->getOps<scf::ForOp>())) {
     SmallVector<RingLoad *> inside = loadsIn(loop.getBody());
     if (inside.empty())
       continue;
     b.setInsertionPoint(loop);
     SmallVector<Value> inits;
-    for (RingLoad *each : inside) {
-      Value &counter = counters[each->ring];
-      inits.push_back(counter ? counter : i32(0));
-    }
+    for (RingLoad *each : inside)
+      inits.push_back(counters[each->ring]);
     IRRewriter rewriter(b);
     auto counted = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
         rewriter, inits, /*replaceInitOperandUsesInLoop=*/false,
@@ -471,6 +599,11 @@ void Specializer::rewriteConsumer() {
          llvm::zip(inside, counted.getResults().take_back(inside.size())))
       counters[each->ring] = result;
   }
+  b.setInsertionPointToEnd(home);
+  if (share)
+    scf::YieldOp::create(b, counters);
+  b.setInsertionPointToEnd(block);
+  tilegpu::YieldOp::create(b);
 }
 
 /// Registers of a thread of the producer and of the consumers, by the number of
@@ -493,6 +626,8 @@ std::string Specializer::run() {
   if (warps % 4 != 0)
     return "the kernel has " + std::to_string(warps) +
            " warps, not whole warpgroups";
+  if (std::string reason = checkOperations(); !reason.empty())
+    return reason;
   if (std::string reason = collect(); !reason.empty())
     return reason;
   if (std::string reason = checkStores(); !reason.empty())
@@ -500,6 +635,26 @@ std::string Specializer::run() {
   if (std::string reason = chooseStages(); !reason.empty())
     return reason;
 
+  constexpr char kName[] = "tilegpu-specialize-warps";
+  std::string whyNot = whyNotPersistent();
+  if (whyNot.empty()) {
+    kernel->setAttr(tilegpu::kPersistentAttr, b.getI64IntegerAttr(1));
+    remarkApplied(kernel, kName, "Persistent",
+                  "a block for each multiprocessor takes one program after the "
+                  "other");
+  } else {
+    remarkMissed(kernel, kName, "Persistent",
+                 "a block for each program: " + whyNot);
+  }
+  bool turns = !costOfPrograms(kernel).isUniform();
+  if (whyNot.empty())
+    placePrograms(kernel, ProgramOrder()); // those that no order has placed
+  SmallVector<Operation *> operations;
+  for (Operation &op : body.without_terminator())
+    operations.push_back(&op);
+  b.setInsertionPoint(body.getTerminator());
+  if (whyNot.empty())
+    share = shareOfPrograms(b, turns);
   makeRings();
   b.setInsertionPoint(body.getTerminator());
   auto [producer, consumer] = registerBudget(warps / 4);
@@ -508,18 +663,12 @@ std::string Specializer::run() {
   Block *produces = &roles.getProducer().emplaceBlock();
   Block *consumes = &roles.getConsumer().emplaceBlock();
   writeProducer(produces);
-  rewriteConsumer();
-  SmallVector<Operation *> moved;
-  for (Operation &op : body.without_terminator())
-    if (&op != roles &&
-        !isa<tilegpu::TensorMapOp, tilegpu::AllocOp, tilegpu::MbarriersOp>(op))
-      moved.push_back(&op);
-  b.setInsertionPointToEnd(consumes);
-  Operation *end = tilegpu::YieldOp::create(b);
-  for (Operation *op : moved)
-    op->moveBefore(end);
-  remarkApplied(kernel, "tilegpu-specialize-warps", "Roles",
+  rewriteConsumer(consumes, operations);
+  int64_t stages = 1;
+  for (Ring &ring : rings)
+    stages = std::max(stages, ring.stages);
+  remarkApplied(kernel, kName, "Roles",
                 "a producer warp loads by TMA through rings of " +
-                    std::to_string(wantedStages) + " buffers");
+                    std::to_string(stages) + " buffers");
   return {};
 }

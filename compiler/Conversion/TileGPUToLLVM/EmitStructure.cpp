@@ -162,8 +162,8 @@ LogicalResult GpuEmitter::emitScalar(Operation *op) {
                         all(make.getStrides()), all(make.getOffsets())};
     // Bounds are compared as unsigned: a negative extent is none.
     for (Value &extent : window.shape)
-      if (APInt known; !matchPattern(extent, m_ConstantInt(&known)) ||
-                       known.isNegative())
+      if (APInt known;
+          !matchPattern(extent, m_ConstantInt(&known)) || known.isNegative())
         extent = arith::MaxSIOp::create(b, extent, i64(0));
     windows[make.getResult()] = window;
     return success();

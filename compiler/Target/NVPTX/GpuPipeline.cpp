@@ -39,9 +39,14 @@ void buildGpuPipeline(OpPassManager &pm, const GpuPipelineOptions &options) {
   pm.addNestedPass<tile::KernelOp>(createLoopInvariantCodeMotionPass());
   // Threads carry their own part of a sum.
   pm.addNestedPass<tile::KernelOp>(createDeferSumsPass());
+  // Blocks with small numbers have the programs that run longest.
+  OrderProgramsPassOptions order;
+  order.group = options.programGroup;
+  pm.addNestedPass<tile::KernelOp>(createOrderProgramsPass(order));
   // Operands of warpgroup products are loaded by a warp of their own.
   SpecializeWarpsPassOptions roles;
   roles.numStages = options.numStages;
+  roles.persistent = options.persistent;
   pm.addNestedPass<tile::KernelOp>(createSpecializeWarpsPass(roles));
   pm.addNestedPass<tile::KernelOp>(createOverlapProductsPass());
   // Other operands go to shared memory in the background.

@@ -27,6 +27,16 @@ struct GpuPipelineOptions
       *this, "num-stages",
       llvm::cl::desc("iterations whose operands are in shared memory, 1 to 8"),
       llvm::cl::init(2)};
+  Option<int64_t> programGroup{
+      *this, "program-group",
+      llvm::cl::desc("heads whose programs go side by side where the longest "
+                     "start first; 0 keeps the order of the grid"),
+      llvm::cl::init(8)};
+  Option<std::string> persistent{
+      *this, "persistent",
+      llvm::cl::desc("blocks take one program after the other on sm_90a: auto, "
+                     "true or false"),
+      llvm::cl::init("auto")};
 };
 
 /// Lowers canonical tile kernels (`--tile-optimize`) to functions of the LLVM
