@@ -115,6 +115,8 @@ tile.kernel @k(%y: !tile.ptr<i32>, %n: i32) grid(n) -> (1) {
                             {36, "n in range"},
                             {0, "n in range"},
                             {-1, "n negative"}}) {
+    if (*message != 0 && !seesAssertions())
+      continue;
     Memory y(ElementType::I32, 1);
     Outcome outcome = program.run({y, int32_t(n)});
     if (*message == 0) {
@@ -146,7 +148,8 @@ tile.kernel @k(%n: i32, %f: f32) grid(n) -> (1) {
       "values|i32| -7",
       "values|f32| 0.5",
       "here||"};
-  EXPECT_EQ(outcome.printed, expected);
+  if (seesAssertions())
+    EXPECT_EQ(outcome.printed, expected);
 }
 
 TEST_F(Kernels, OneColumnOfABooleanRow) {

@@ -33,10 +33,9 @@ uint8_t *flashtile::cputest::ptxPointer(PtxThread &thread,
   if (space == "local") {
     uint64_t begin = reinterpret_cast<uint64_t>(thread.local.data());
     if (address < begin || address + bytes > begin + thread.local.size())
-      throw std::runtime_error(
-          "access outside of local memory at " +
-          std::to_string(int64_t(address - begin)) + " of " +
-          std::to_string(thread.local.size()));
+      throw std::runtime_error("access outside of local memory at " +
+                               std::to_string(int64_t(address - begin)) +
+                               " of " + std::to_string(thread.local.size()));
   }
   if (address % bytes != 0 && bytes > 1)
     throw std::runtime_error("misaligned access of " + std::to_string(bytes) +
@@ -739,9 +738,8 @@ void flashtile::cputest::decodeStatement(const PtxWords &words,
     Type half = words.has("f16x2") ? Type{'f', 16} : Type{'h', 16};
     PtxOperand x = operands[1], y = operands[2];
     statement.alone = [=](PtxThread &thread) {
-      thread.registers[to] =
-          fromReal(toReal(y.get(thread), type), half) |
-          fromReal(toReal(x.get(thread), type), half) << 16;
+      thread.registers[to] = fromReal(toReal(y.get(thread), type), half) |
+                             fromReal(toReal(x.get(thread), type), half) << 16;
     };
     return;
   }

@@ -238,8 +238,8 @@ void KernelParser::statement(std::string line) {
               offset,
           bytes);
       if (isSigned)
-        value = uint64_t(int64_t(value << (64 - 8 * bytes)) >>
-                         (64 - 8 * bytes));
+        value =
+            uint64_t(int64_t(value << (64 - 8 * bytes)) >> (64 - 8 * bytes));
       thread.registers[slot] = value;
     };
   } else {

@@ -52,6 +52,8 @@ bool cputest::runsGpuCode() {
   return testTarget() == TestTarget::Ptx || testTarget() == TestTarget::Cuda;
 }
 
+bool cputest::seesAssertions() { return testTarget() != TestTarget::Cuda; }
+
 std::string cputest::whyTargetIsMissing() {
   std::string reason;
   if (testTarget() == TestTarget::Cuda && !CudaDevice::isAvailable(&reason))

@@ -32,6 +32,9 @@ enum class TestTarget { Cpu, Ptx, Cuda, Sm80, Sm90a };
 TestTarget testTarget();
 /// The code that runs is the gpu targets'.
 bool runsGpuCode();
+/// A failed assertion can be seen, and the tests go on: on a GPU it ends the
+/// context, and its message goes to the standard output, as printing does.
+bool seesAssertions();
 /// Why tests cannot run on the target; empty where they can.
 std::string whyTargetIsMissing();
 /// `many` on the cpu and on a GPU, `few` where code is interpreted.
