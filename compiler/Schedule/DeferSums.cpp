@@ -119,6 +119,18 @@ static Value partsOf(OpBuilder &builder, Value init, RankedTensorType type) {
                                                    : Value();
 }
 
+/// The sum of old, which nobody reads: it would still be exchanged.
+static void eraseUnused(CarriedSum &carried) {
+  Operation *product = nullptr;
+  for (Value operand : carried.add->getOperands())
+    if (operand.getDefiningOp<arith::MulFOp>() && carried.factor)
+      product = operand.getDefiningOp();
+  carried.add.erase();
+  carried.sum.erase();
+  if (product)
+    product->erase();
+}
+
 static void defer(scf::ForOp &loop, CarriedSum carried) {
   auto tile = cast<RankedTensorType>(carried.sum.getOperand().getType());
   unsigned axis = carried.sum.getAxis();
@@ -169,6 +181,7 @@ static void defer(scf::ForOp &loop, CarriedSum carried) {
   replaced.getResult(carried.index).replaceAllUsesWith(whole);
   Value unused = replaced.getRegionIterArg(carried.index);
   (*replaced.getYieldedValuesMutable())[carried.index].set(unused);
+  eraseUnused(carried);
   loop = replaced;
 }
 

@@ -64,6 +64,9 @@ struct Chain {
   SmallVector<Operation *> pack; ///< from f32 to the second's left operand
   DenseSet<Operation *> late;    ///< what belongs to the second product
   unsigned counter;              ///< of the second's ring
+  /// A small tile that is made of all the work between the products; may be
+  /// null.
+  Value fence;
 };
 
 struct OverlapProducts
@@ -167,6 +170,11 @@ static std::string matchChain(scf::ForOp loop, Chain &chain) {
   if (chain.scale)
     chain.late.insert(chain.scale);
   chain.late.insert(chain.pack.begin(), chain.pack.end());
+  // Sums of what is packed come last.
+  Value packed = chain.pack.front()->getOperand(0);
+  for (Operation *user : packed.getUsers())
+    if (isa<tilegpu::PartialSumOp, SumOp>(user))
+      chain.fence = user->getResult(0);
   return {};
 }
 
@@ -262,16 +270,18 @@ Rotation::State Rotation::firstStage(Value counter,
   State next;
   next.carried.assign(carried.begin(), carried.end());
   if (pending) {
+    if (Value made = chain.fence ? mapping.lookupOrNull(chain.fence) : Value())
+      tilegpu::ScheduleFenceOp::create(b, made);
     next.carried[chain.counter] = pending->carried[chain.counter];
     sum = finishSecond(running, index, next);
   }
   Value counted = next.carried[chain.counter];
   mapping.map(loop.getRegionIterArg(chain.sum), sum);
+  for (Operation *op : chain.pack)
+    next.packed = b.clone(*op, mapping)->getResult(0);
   next.scaled = sum;
   if (chain.scale)
     next.scaled = b.clone(*chain.scale, mapping)->getResult(0);
-  for (Operation *op : chain.pack)
-    next.packed = b.clone(*op, mapping)->getResult(0);
   for (auto [position, yielded] : llvm::enumerate(loop.getYieldedValues()))
     next.carried[position] =
         position == chain.sum ? Value() : mapping.lookupOrDefault(yielded);

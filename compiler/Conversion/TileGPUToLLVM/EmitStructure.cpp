@@ -110,6 +110,8 @@ LogicalResult GpuEmitter::emitOp(Operation *op) {
     return barrier(), success();
   if (std::optional<LogicalResult> emitted = emitHopperOp(op))
     return *emitted;
+  if (auto fence = dyn_cast<tilegpu::ScheduleFenceOp>(op))
+    return emitScheduleFence(fence), success();
   if (auto sum = dyn_cast<tilegpu::PartialSumOp>(op))
     return emitPartialSum(sum);
   if (auto convert = dyn_cast<tilegpu::ConvertLayoutOp>(op))

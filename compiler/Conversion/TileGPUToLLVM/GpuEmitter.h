@@ -154,6 +154,7 @@ private:
   // Reductions (EmitReduce.cpp).
   mlir::LogicalResult emitReduce(mlir::Operation *op);
   mlir::LogicalResult emitPartialSum(tilegpu::PartialSumOp op);
+  void emitScheduleFence(tilegpu::ScheduleFenceOp op);
   llvm::SmallVector<mlir::Value>
   combine(mlir::Operation *reduce, mlir::ValueRange lhs, mlir::ValueRange rhs);
   llvm::SmallVector<mlir::Value> emitCombiner(mlir::Region &combiner,

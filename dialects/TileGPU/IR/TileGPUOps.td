@@ -323,6 +323,30 @@ class TileGPU_SyncOp<string mnemonic, list<Trait> traits = []>
     : TileGPU_Op<mnemonic,
                  traits # [MemoryEffects<[MemRead, MemWrite]>]>;
 
+def TileGPU_ScheduleFenceOp : TileGPU_SyncOp<"schedule_fence"> {
+  let summary = "keeps what comes after behind the making of a tile";
+  let description = [{
+    Nothing that has effects and stands after the fence starts before the tile is
+    computed: an assembler may otherwise move a wait for products up to where the
+    work that should run beside them begins. Costs a compare and a branch that is
+    not taken.
+
+    Example:
+
+    ```mlir
+    #acc = #tilegpu.layout<[16, 8], reg = [2:(0, 1), 2:(8, 0)], lane = [4:(0, 2), 8:(1, 0)], warp = []>
+    tile.kernel @k() grid() -> (1)
+        attributes {tilegpu.target = "sm_90a", tilegpu.num_warps = 1 : i32} {
+      %p = tile.full 1.0 : f32 -> tensor<16x8xf32, #acc>
+      tilegpu.schedule_fence %p : tensor<16x8xf32, #acc>
+      tile.return
+    }
+    ```
+  }];
+  let arguments = (ins Arg<TileOf<F32>, "what has to be done first">:$tile);
+  let assemblyFormat = "$tile attr-dict `:` type($tile)";
+}
+
 def TileGPU_CommitCopiesOp : TileGPU_SyncOp<"commit_copies"> {
   let summary = "closes a group of asynchronous copies";
   let description = [{
