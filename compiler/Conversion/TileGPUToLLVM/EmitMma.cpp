@@ -258,19 +258,18 @@ LogicalResult GpuEmitter::emitMma(tilegpu::MmaOp op) {
   Type sumType = integer ? Type(b.getI32Type()) : b.getF32Type();
   Type fragment = LLVM::LLVMStructType::getLiteral(
       b.getContext(), SmallVector<Type>(4, sumType));
-  auto multiply = [&](int64_t at, ArrayRef<Value> a, ArrayRef<Value> b0) {
+  auto multiply = [&](MutableArrayRef<Value> sums, ArrayRef<Value> a,
+                      ArrayRef<Value> b0) {
     SmallVector<Value> operands(a);
     operands.append(b0.begin(), b0.end());
-    for (int64_t word = 0; word < 4; ++word)
-      operands.push_back(sums[at + word]);
+    operands.append(sums.begin(), sums.end());
     auto product = LLVM::InlineAsmOp::create(
         b, fragment, operands, text, constraints,
         /*has_side_effects=*/false, /*is_align_stack=*/false,
         LLVM::TailCallKind::None, /*asm_dialect=*/nullptr,
         /*operand_attrs=*/nullptr);
     for (int64_t word = 0; word < 4; ++word)
-      sums[at + word] =
-          LLVM::ExtractValueOp::create(b, product.getResult(0), word);
+      sums[word] = LLVM::ExtractValueOp::create(b, product.getResult(0), word);
   };
   std::map<int64_t, Tf32Parts> leftParts, rightParts;
   auto partsOf = [&](std::map<int64_t, Tf32Parts> &known, Fragments &from,
@@ -283,7 +282,8 @@ LogicalResult GpuEmitter::emitMma(tilegpu::MmaOp op) {
   for (int64_t step = 0; step < steps; ++step)
     for (int64_t column = 0; column < columnBlocks; ++column)
       for (int64_t row = 0; row < rowBlocks; ++row) {
-        int64_t at = 4 * (row * columnBlocks + column);
+        MutableArrayRef<Value> own = MutableArrayRef<Value>(sums).slice(
+            4 * (row * columnBlocks + column), 4);
         int64_t firstA = 4 * (row * steps + step);
         int64_t pair = columnBlocks % 2 == 0 ? 2 : 1;
         int64_t firstB =
@@ -294,22 +294,30 @@ LogicalResult GpuEmitter::emitMma(tilegpu::MmaOp op) {
             a.push_back(left.word(firstA + word));
           for (int64_t word = 0; word < 2; ++word)
             b0.push_back(right.word(firstB + word));
-          multiply(at, a, b0);
+          multiply(own, a, b0);
           continue;
         }
-        auto product = [&](Value Tf32Parts::*ofA, Value Tf32Parts::*ofB) {
+        auto product = [&](MutableArrayRef<Value> target, Value Tf32Parts::*ofA,
+                           Value Tf32Parts::*ofB) {
           SmallVector<Value> wordsA, wordsB;
           for (int64_t word = 0; word < 4; ++word)
             wordsA.push_back(partsOf(leftParts, left, firstA + word).*ofA);
           for (int64_t word = 0; word < 2; ++word)
             wordsB.push_back(partsOf(rightParts, right, firstB + word).*ofB);
-          multiply(at, wordsA, wordsB);
+          multiply(target, wordsA, wordsB);
         };
-        if (precision == InputPrecision::TF32x3) {
-          product(&Tf32Parts::small, &Tf32Parts::finite);
-          product(&Tf32Parts::finite, &Tf32Parts::small);
+        if (precision == InputPrecision::TF32) {
+          product(own, &Tf32Parts::big, &Tf32Parts::big);
+          continue;
         }
-        product(&Tf32Parts::big, &Tf32Parts::big);
+        // The instruction cuts its sums instead of rounding them: each starts
+        // anew and is added to the others in f32.
+        SmallVector<Value, 4> part(4, paddingOf(b.getF32Type()));
+        product(part, &Tf32Parts::small, &Tf32Parts::finite);
+        product(part, &Tf32Parts::finite, &Tf32Parts::small);
+        product(part, &Tf32Parts::big, &Tf32Parts::big);
+        for (auto [sum, more] : llvm::zip(own, part))
+          sum = arith::AddFOp::create(b, sum, more);
       }
   tiles[op.getResult()] = sums;
   return success();
