@@ -8,9 +8,12 @@
 #include "runtime/GpuKernel.h"
 
 #include "compiler/Support/Error.h"
+#include "runtime/GpuModule.h"
 #include "runtime/cuda/CudaBackend.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 
 using namespace flashtile;
 
@@ -44,8 +47,9 @@ static MultiprocessorLimits limitsOf(const CudaDevice &device) {
   return limits;
 }
 
-GpuKernel::GpuKernel(const CudaModule &code, const ArtifactKernel &kernel)
-    : kernel(kernel) {
+GpuKernel::GpuKernel(const CudaModule &code, const ArtifactKernel &kernel,
+                     std::shared_ptr<PlainModule> elsewhere)
+    : kernel(kernel), elsewhere(std::move(elsewhere)) {
   for (const GpuEntry &entry : kernel.entries) {
     Entry &added =
         entries.emplace_back(code.function(entry.symbol), entry, kernel.info);
@@ -88,19 +92,34 @@ static std::string whyUnfit(const GpuEntry &entry, const KernelInfo &info,
 void GpuKernel::launch(const Kernel::Grid &grid,
                        const LaunchArguments &arguments) const {
   std::string problems;
+  if (tryLaunch(grid, arguments, problems))
+    return;
+  if (elsewhere) {
+    const GpuKernel &plain = elsewhere->kernel(kernel.info.name);
+    if (plain.tryLaunch(grid, arguments, problems))
+      return;
+  }
+  throw Error(ErrorCode::InvalidArgument,
+              "cannot launch kernel '" + kernel.info.name + "': " + problems);
+}
+
+bool GpuKernel::tryLaunch(const Kernel::Grid &grid,
+                          const LaunchArguments &arguments,
+                          std::string &problems) const {
   for (const Entry &entry : entries) {
     std::string whyNot = entry.tooLarge;
     if (whyNot.empty())
       whyNot = whyUnfit(entry.info, kernel.info, arguments);
-    if (whyNot.empty() && entry.info.tensorMaps.empty())
-      return launchEntry(entry, nullptr, grid, arguments);
+    if (whyNot.empty() && entry.info.tensorMaps.empty()) {
+      launchEntry(entry, nullptr, grid, arguments);
+      return true;
+    }
     if (whyNot.empty() && launchWithMaps(entry, grid, arguments, whyNot))
-      return;
+      return true;
     note("function '" + entry.info.symbol + "' not taken: " + whyNot);
     problems += (problems.empty() ? "" : "; ") + whyNot;
   }
-  throw Error(ErrorCode::InvalidArgument,
-              "cannot launch kernel '" + kernel.info.name + "': " + problems);
+  return false;
 }
 
 bool GpuKernel::launchWithMaps(const Entry &entry, const Kernel::Grid &grid,
@@ -173,8 +192,27 @@ void GpuKernel::describe(KernelReport &report) const {
     if (entry.tooLarge.empty())
       added.blocksPerMultiprocessor = blocksAtOnce(entry.function, entry.info);
   }
-  const std::lock_guard<std::mutex> lock(reasonsMutex);
-  for (const std::string &reason : reasons)
-    report.remarks.push_back("remark: at a launch of kernel '" +
-                             kernel.info.name + "': " + reason);
+  {
+    const std::lock_guard<std::mutex> lock(reasonsMutex);
+    for (const std::string &reason : reasons)
+      report.remarks.push_back("remark: at a launch of kernel '" +
+                               kernel.info.name + "': " + reason);
+  }
+  const GpuModule *other = elsewhere ? elsewhere->ifLoaded() : nullptr;
+  const GpuKernel *plain = other ? other->find(kernel.info.name) : nullptr;
+  if (!plain)
+    return;
+  // Its stages are not among those of the report, which are of the module that
+  // was compiled before any launch.
+  const CompileReport &compiled = other->report;
+  std::array<char, 32> time{};
+  std::snprintf(time.data(), time.size(), "%.0f ms",
+                compiled.totalMilliseconds());
+  report.remarks.push_back("remark: at a launch of kernel '" +
+                           kernel.info.name + "': its plain function was " +
+                           (compiled.fromCache ? "loaded" : "compiled") +
+                           " in " + time.data());
+  report.warnings.insert(report.warnings.end(), compiled.warnings.begin(),
+                         compiled.warnings.end());
+  plain->describe(report);
 }

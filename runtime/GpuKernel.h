@@ -5,7 +5,8 @@
 //
 // Internal to Kernel and Jit. A kernel may have several functions: with tensor
 // maps, which not every tensor qualifies for, and without. A launch takes the
-// first whose maps can be encoded.
+// first whose maps can be encoded; where none can, the plain function of
+// another module, which is compiled then.
 //
 // Thread safety: launches of any number of threads.
 //
@@ -16,6 +17,7 @@
 
 #include "runtime/Kernel.h"
 #include "runtime/LaunchArguments.h"
+#include "runtime/PlainModule.h"
 #include "runtime/TensorMapCache.h"
 #include "runtime/cuda/CudaModule.h"
 
@@ -30,8 +32,9 @@ namespace flashtile {
 class GpuKernel {
 public:
   /// `kernel` must outlive this. Throws NotFound for a function that `code`
-  /// lacks.
-  GpuKernel(const CudaModule &code, const ArtifactKernel &kernel);
+  /// lacks. `elsewhere` has a function for any arguments; null: there is none.
+  GpuKernel(const CudaModule &code, const ArtifactKernel &kernel,
+            std::shared_ptr<PlainModule> elsewhere = {});
 
   /// Queues the kernel in the device's current stream. Throws InvalidArgument
   /// where no function qualifies, with the reasons.
@@ -54,6 +57,10 @@ private:
     TensorMapCache tensorMaps;
   };
 
+  /// Launches the first of this kernel's own functions that qualifies. False
+  /// where none does; the reasons are then added to `problems`.
+  bool tryLaunch(const Kernel::Grid &grid, const LaunchArguments &arguments,
+                 std::string &problems) const;
   bool launchWithMaps(const Entry &entry, const Kernel::Grid &grid,
                       const LaunchArguments &arguments,
                       std::string &whyNot) const;
@@ -63,6 +70,7 @@ private:
   void note(const std::string &reason) const;
 
   const ArtifactKernel &kernel;
+  const std::shared_ptr<PlainModule> elsewhere;
   std::deque<Entry> entries; // which stay where they are
   mutable std::mutex reasonsMutex;
   mutable std::vector<std::string> reasons; ///< each once

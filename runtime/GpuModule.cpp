@@ -28,6 +28,13 @@ std::string flashtile::gpuIdentity(const CudaDevice &device) {
          std::to_string(device.driverVersion());
 }
 
+const GpuKernel *GpuModule::find(const std::string &name) const {
+  for (size_t i = 0; i < kernels.size(); ++i)
+    if (kernels[i].info.name == name)
+      return gpuKernels[i].get();
+  return nullptr;
+}
+
 void flashtile::assemble(KernelArtifact &artifact, CudaDevice &device,
                          CompileReport &report) {
   LinkedCode code =
@@ -43,8 +50,12 @@ void flashtile::assemble(KernelArtifact &artifact, CudaDevice &device,
 
 std::unique_ptr<GpuModule> flashtile::loadOnGpu(KernelArtifact artifact,
                                                 CudaDevice &device,
-                                                CompileReport report) {
+                                                CompileReport report,
+                                                PlainModule::Compile plain) {
   auto module = std::make_unique<GpuModule>();
+  std::shared_ptr<PlainModule> elsewhere;
+  if (plain)
+    elsewhere = std::make_shared<PlainModule>(std::move(plain));
   const CudaModule loaded =
       CudaModule::loadCubin(device, artifact.code.data(), artifact.code.size(),
                             artifact.kernels.front().info.name);
@@ -56,7 +67,9 @@ std::unique_ptr<GpuModule> flashtile::loadOnGpu(KernelArtifact artifact,
   for (ArtifactKernel &kernel : artifact.kernels) {
     CompiledKernel &added = module->kernels.emplace_back();
     static_cast<ArtifactKernel &>(added) = std::move(kernel);
-    module->gpuKernels.push_back(std::make_shared<GpuKernel>(loaded, added));
+    module->gpuKernels.push_back(std::make_shared<GpuKernel>(
+        loaded, added,
+        added.hasPlainElsewhere ? elsewhere : std::shared_ptr<PlainModule>()));
   }
   return module;
 }

@@ -14,6 +14,7 @@
 
 #include "compiler/Driver/Compiler.h"
 #include "runtime/GpuKernel.h"
+#include "runtime/PlainModule.h"
 
 #include <memory>
 #include <string>
@@ -25,6 +26,9 @@ namespace flashtile {
 class GpuModule : public CompiledModule {
 public:
   std::vector<std::shared_ptr<const GpuKernel>> gpuKernels;
+
+  /// The kernel of this name, or null.
+  const GpuKernel *find(const std::string &name) const;
 };
 
 /// The instruction family for a GPU: "sm_90a" on Hopper, "sm_80" on every other
@@ -42,8 +46,11 @@ void assemble(KernelArtifact &artifact, CudaDevice &device,
               CompileReport &report);
 
 /// Loads code made by assemble(). Throws Device where the driver refuses it.
+/// `compilePlain` makes the module of the functions that the artifact says to
+/// be elsewhere, once a launch needs one.
 std::unique_ptr<GpuModule> loadOnGpu(KernelArtifact artifact,
-                                     CudaDevice &device, CompileReport report);
+                                     CudaDevice &device, CompileReport report,
+                                     PlainModule::Compile compilePlain = {});
 
 } // namespace flashtile
 

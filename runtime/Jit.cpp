@@ -132,11 +132,12 @@ static std::string reportText(const std::vector<Kernel> &kernels) {
 
 /// The module, or null where the driver refuses the code: whatever the reason,
 /// what it assembles itself it also loads.
-static std::unique_ptr<CompiledModule> tryLoadOnGpu(KernelArtifact artifact,
-                                                    CudaDevice &device,
-                                                    CompileReport report) {
+static std::unique_ptr<CompiledModule>
+tryLoadOnGpu(KernelArtifact artifact, CudaDevice &device, CompileReport report,
+             const PlainModule::Compile &compilePlain) {
   try {
-    return loadOnGpu(std::move(artifact), device, std::move(report));
+    return loadOnGpu(std::move(artifact), device, std::move(report),
+                     compilePlain);
   } catch (const Error &error) {
     device.throwIfLost();
     if (error.code() == ErrorCode::OutOfMemory)
@@ -148,7 +149,8 @@ static std::unique_ptr<CompiledModule> tryLoadOnGpu(KernelArtifact artifact,
 /// The module kept on disk for `key`, or null. Bytes that cannot be loaded are
 /// those of no entry: it is written anew.
 static std::unique_ptr<CompiledModule>
-loadFrom(KernelCache &cache, const Digest &key, Device device) {
+loadFrom(KernelCache &cache, const Digest &key, Device device,
+         const PlainModule::Compile &compilePlain) {
   const auto begin = std::chrono::steady_clock::now();
   const std::optional<std::string> bytes = cache.find(key);
   std::optional<KernelArtifact> artifact;
@@ -163,7 +165,7 @@ loadFrom(KernelCache &cache, const Digest &key, Device device) {
   report.stages.push_back({"read", elapsed.count()});
   if (device.isCuda())
     return tryLoadOnGpu(std::move(*artifact), CudaDevice::get(device),
-                        std::move(report));
+                        std::move(report), compilePlain);
   return loadArtifact(std::move(*artifact), cpuCallbacks(), std::move(report))
       .module;
 }
@@ -172,7 +174,7 @@ loadFrom(KernelCache &cache, const Digest &key, Device device) {
 static std::unique_ptr<CompiledModule>
 compileInto(KernelCache *cache, const Digest &key, std::string_view text,
             std::string_view fileName, const CompilerOptions &options,
-            Device device) {
+            Device device, const PlainModule::Compile &compilePlain) {
   ArtifactResult compiled = compileToArtifact(text, fileName, options);
   if (!compiled.artifact)
     fail(fileName, compiled.error, compiled.internal);
@@ -183,7 +185,7 @@ compileInto(KernelCache *cache, const Digest &key, std::string_view text,
   if (device.isCuda()) {
     auto module =
         loadOnGpu(std::move(*compiled.artifact), CudaDevice::get(device),
-                  std::move(compiled.report));
+                  std::move(compiled.report), compilePlain);
     if (cache)
       cache->store(key, bytes);
     return module;
@@ -211,6 +213,52 @@ kernelsOf(std::shared_ptr<const CompiledModule> module, Device device) {
   return std::make_shared<const std::vector<Kernel>>(std::move(kernels));
 }
 
+namespace {
+/// A compilation, as it can be made now or at a launch.
+struct Recipe {
+  std::unique_ptr<CompiledModule> run() const;
+
+  std::string text, fileName, dumpName;
+  CompilerOptions options;
+  std::string environmentKey;
+  std::shared_ptr<KernelCache> cache; ///< null: keep nothing on disk
+  Device device;
+  bool printsTiming;
+};
+} // namespace
+
+/// How the plain functions of the same kernels are made.
+static PlainModule::Compile plainOf(const Recipe &recipe) {
+  if (!recipe.device.isCuda() || recipe.options.plain)
+    return {};
+  Recipe plain = recipe;
+  plain.options.plain = true;
+  plain.dumpName += "-plain";
+  return [plain] {
+    std::unique_ptr<CompiledModule> module = plain.run();
+    if (plain.printsTiming) {
+      const std::string report = module->report.toString();
+      std::fwrite(report.data(), 1, report.size(), stderr);
+    }
+    return module;
+  };
+}
+
+std::unique_ptr<CompiledModule> Recipe::run() const {
+  const PlainModule::Compile compilePlain = plainOf(*this);
+  CompilerOptions compilerOptions = options;
+  if (!options.dumpFolder.empty())
+    compilerOptions.dumpFolder = numberedFolder(options.dumpFolder, dumpName);
+  Digest key = {};
+  if (cache) {
+    key = kernelCacheKey(options, environmentKey, fileName, text);
+    if (auto module = loadFrom(*cache, key, device, compilePlain))
+      return module;
+  }
+  return compileInto(cache.get(), key, text, fileName, compilerOptions, device,
+                     compilePlain);
+}
+
 Module Jit::compileAs(std::string_view text, std::string_view fileName,
                       std::string_view dumpName) const {
   // Each part with its length: no two lists of parts give one key.
@@ -220,19 +268,15 @@ Module Jit::compileAs(std::string_view text, std::string_view fileName,
     key.append(std::to_string(part.size())).append(":").append(part);
   key += text;
   return Module(ModuleCache::global().get(key, [&] {
-    CompilerOptions options = compilerOptions;
-    if (!options.dumpFolder.empty())
-      options.dumpFolder = numberedFolder(options.dumpFolder, dumpName);
-    Digest diskKey = {};
-    std::unique_ptr<CompiledModule> module;
-    if (diskCache) {
-      diskKey = kernelCacheKey(compilerOptions, environmentKey, fileName, text);
-      module = loadFrom(*diskCache, diskKey, target);
-    }
-    if (!module)
-      module = compileInto(diskCache.get(), diskKey, text, fileName, options,
-                           target);
-    ModuleCache::Kernels kernels = kernelsOf(std::move(module), target);
+    const Recipe recipe = {std::string(text),
+                           std::string(fileName),
+                           std::string(dumpName),
+                           compilerOptions,
+                           environmentKey,
+                           diskCache,
+                           target,
+                           printsTiming};
+    ModuleCache::Kernels kernels = kernelsOf(recipe.run(), target);
     if (printsTiming) {
       const std::string report = reportText(*kernels);
       std::fwrite(report.data(), 1, report.size(), stderr);

@@ -29,6 +29,9 @@ struct CompilerOptions {
   /// Buffers that a loop's loads go through on the gpu targets: how far they
   /// run ahead of their use.
   int64_t numStages = 2;
+  /// On the gpu targets: instead of the functions that launches try first,
+  /// those named `<kernel>__plain`, which take any arguments.
+  bool plain = false;
 
   // What follows does not change the code and is no part of the hash.
 

@@ -16,6 +16,7 @@
 #include "compiler/Target/NVPTX/GpuPipeline.h"
 #include "compiler/Target/NVPTX/PtxCodeGen.h"
 #include "dialects/Tile/IR/TileDialect.h"
+#include "dialects/TileGPU/IR/LaunchAttributes.h"
 
 using namespace mlir;
 
@@ -27,7 +28,8 @@ static std::string checkOptions(const CompilerOptions &options) {
     return "unknown target '" + options.target +
            "'; expected 'cpu', 'sm_80' or 'sm_90a'";
   if (options.numWarps < 1 || options.numWarps > 16)
-    return "expected 1 to 16 warps, but got " + std::to_string(options.numWarps);
+    return "expected 1 to 16 warps, but got " +
+           std::to_string(options.numWarps);
   if (options.numStages < 1 || options.numStages > 8)
     return "expected 1 to 8 stages, but got " +
            std::to_string(options.numStages);
@@ -80,12 +82,21 @@ std::string GpuCompilation::lower(std::string_view text) {
     return failedStage("tile-optimize");
   gpu::GpuPipelineOptions pipeline;
   pipeline.target = options.target;
+  pipeline.functions = options.plain ? "plain" : "fast";
   pipeline.numWarps = options.numWarps;
   pipeline.numStages = options.numStages;
   if (failed(session.run(*module, "tile-to-nvvm", [&](OpPassManager &pm) {
         gpu::buildGpuPipeline(pm, pipeline);
       })))
     return failedStage("tile-to-nvvm");
+  if (options.plain)
+    llvm::erase_if(kernels, [&](const ArtifactKernel &kernel) {
+      return !module->lookupSymbol(kernel.info.name + tilegpu::kPlainSuffix);
+    });
+  if (kernels.empty())
+    return "'" + fileName +
+           "': there are no plain functions: the kernels' own take any "
+           "arguments";
   for (ArtifactKernel &kernel : kernels) {
     constexpr int64_t kLanes = 32;
     std::string error =

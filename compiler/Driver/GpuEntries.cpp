@@ -212,15 +212,16 @@ std::string describeEntries(ModuleOp module, int64_t defaultThreads,
   const std::string &name = kernel.info.name;
   for (const std::string &symbol : {name, name + tilegpu::kPlainSuffix}) {
     auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(symbol);
-    if (!function && symbol != name)
-      continue;
     if (!function)
-      return "no function '" + symbol + "' came out of the gpu pipeline";
+      continue;
+    kernel.hasPlainElsewhere |= function->hasAttr(tilegpu::kPlainElsewhereAttr);
     EntryReader reader(function, kernel.info);
     kernel.entries.push_back(reader.read(defaultThreads));
     if (!reader.error.empty())
       return reader.error;
   }
+  if (kernel.entries.empty())
+    return "no function '" + name + "' came out of the gpu pipeline";
   return {};
 }
 

@@ -176,6 +176,7 @@ static void transferKernel(Stream &stream, Value &kernel) {
   stream.flag(kernel.canFail);
   stream.list(kernel.entries,
               [&](auto &entry) { transferEntry(stream, entry); });
+  stream.flag(kernel.hasPlainElsewhere);
 }
 
 template <typename Stream, typename Value>

@@ -89,9 +89,12 @@ struct ArtifactKernel {
   int64_t arenaBytes = 0;
   /// It may call CpuCallbacks::fail, which does not return.
   bool canFail = false;
-  /// On a GPU: at least one. A launch takes the first whose tensor maps can all
-  /// be encoded for its arguments.
+  /// On a GPU: at least one. A launch takes the first whose requirements hold
+  /// and whose tensor maps can all be encoded for its arguments.
   std::vector<GpuEntry> entries;
+  /// There is a function that takes any arguments, in the artifact that
+  /// CompilerOptions::plain asks for.
+  bool hasPlainElsewhere = false;
 };
 
 struct KernelArtifact {
@@ -104,7 +107,7 @@ struct KernelArtifact {
   std::vector<std::string> warnings;
 
   /// Part of the key of a cached artifact: raised whenever serialize() changes.
-  static constexpr uint32_t formatVersion = 4;
+  static constexpr uint32_t formatVersion = 5;
 
   /// The same bytes on every machine.
   std::string serialize() const;

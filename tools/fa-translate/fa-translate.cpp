@@ -59,6 +59,12 @@ struct CommandLine {
   cl::opt<unsigned> numWarps{
       "num-warps", cl::desc("Warps of a program on gpu targets"),
       cl::value_desc("1-16"), cl::init(4), cl::cat(category)};
+  cl::opt<bool> plain{
+      "plain",
+      cl::desc("On gpu targets, write the functions that take arguments of any "
+               "alignment, named <kernel>__plain, instead of those that "
+               "launches try first; they are modules of their own"),
+      cl::cat(category)};
   cl::opt<bool> report{
       "report",
       cl::desc("Tell stderr what the compilation took and decided; with "
@@ -200,6 +206,7 @@ static int translate(const CommandLine &flags) {
   options.cpu = flags.cpu;
   options.numWarps = flags.numWarps;
   options.numStages = flags.numStages;
+  options.plain = flags.plain;
   TranslateResult result = cpu ? translateForCpu(text, name, options, *kind)
                                : translateForGpu(text, name, options, *kind);
   if (result.error.empty() && cubin)

@@ -28,7 +28,9 @@ namespace flashtile::gpu {
 
 void buildGpuPipeline(OpPassManager &pm, const GpuPipelineOptions &options) {
   // Kernels know that their arguments are aligned, or are compiled twice.
-  pm.addPass(tilegpu::createSpecializeArgumentsPass());
+  tilegpu::SpecializeArgumentsPassOptions arguments;
+  arguments.functions = options.functions;
+  pm.addPass(tilegpu::createSpecializeArgumentsPass(arguments));
   // Every tile has a layout; movement between layouts is explicit.
   ConvertTileToTileGPUPassOptions layouts;
   layouts.target = options.target;

@@ -20,6 +20,11 @@ struct GpuPipelineOptions
   Option<std::string> target{
       *this, "target", llvm::cl::desc("instruction family: sm_80 or sm_90a"),
       llvm::cl::init("sm_80")};
+  Option<std::string> functions{
+      *this, "functions",
+      llvm::cl::desc("functions of kernels that ask something of their "
+                     "arguments: fast, plain (for any arguments) or both"),
+      llvm::cl::init("both")};
   Option<int64_t> numWarps{*this, "num-warps",
                            llvm::cl::desc("warps of a program, 1 to 16"),
                            llvm::cl::init(4)};

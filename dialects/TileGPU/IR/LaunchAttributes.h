@@ -7,7 +7,8 @@
 // stage (compiler/Driver/GpuEntries.h), which makes them part of the artifact.
 // Allowed on a `tile.kernel`, too, for passes to hand on. A second function
 // named `<kernel>__plain` has the same arguments and no tensor maps; launches
-// take it where a tensor map cannot be encoded.
+// take it where a tensor map cannot be encoded or a requirement does not hold.
+// It is seldom needed and therefore compiled at the first launch that does.
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,13 +57,18 @@ inline constexpr char kRequiresAttr[] = "tilegpu.requires";
 /// short rather than fast.
 inline constexpr char kPlainAttr[] = "tilegpu.plain";
 
+/// Unit: there is a plain function, too, but not in this module: another
+/// compilation makes it.
+inline constexpr char kPlainElsewhereAttr[] = "tilegpu.plain_elsewhere";
+
 /// Suffix of the function without tensor maps and requirements.
 inline constexpr char kPlainSuffix[] = "__plain";
 
 inline bool isLaunchAttribute(llvm::StringRef name) {
   return name == kTensorMapsAttr || name == kNumThreadsAttr ||
          name == kClusterAttr || name == kPersistentAttr ||
-         name == kRequiresAttr || name == kPlainAttr;
+         name == kRequiresAttr || name == kPlainAttr ||
+         name == kPlainElsewhereAttr;
 }
 
 } // namespace flashtile::tilegpu

@@ -21,12 +21,17 @@ def SpecializeArgumentsPass
 
     **Output:** where there are such arguments, the kernel assumes that they are
     multiples of what is needed, which `tilegpu.requires` lists for the launcher,
-    and `@kernel__plain` is the kernel without assumptions.
+    and `@kernel__plain` is the kernel without assumptions. `functions=fast`
+    leaves the latter out and notes that in `tilegpu.plain_elsewhere`;
+    `functions=plain` leaves nothing else.
 
     **Example:** tests/dialects/TileGPU/Transforms/specialize-arguments.mlir
 
     **Order:** after `--tile-optimize`, before `--convert-tile-to-tilegpu`.
   }];
+  let options = [Option<"functions", "functions", "std::string",
+                        /*default=*/"\"both\"",
+                        "which of them to keep: fast, plain or both">];
   let dependentDialects = ["::flashtile::tile::TileDialect"];
 }
 

@@ -6,7 +6,8 @@
 // Copies of 16 bytes ask that the address of a window's rows is a multiple of
 // 16 bytes. Where that follows from the alignment of pointers and from strides
 // that are multiples of a chunk, the kernel is compiled under that assumption,
-// and once more without it.
+// and once more without it: in the same module, or in another one that is
+// compiled when a launch needs it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,6 +18,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSwitch.h"
 
 namespace flashtile::tilegpu {
 #define GEN_PASS_DEF_SPECIALIZEARGUMENTSPASS
@@ -104,7 +106,13 @@ static bool require(MakeBlockPtrOp window, Requirements &requirements) {
   return true;
 }
 
-static void specialize(KernelOp kernel) {
+namespace {
+/// Which functions of a kernel a module gets.
+enum class Functions { Both, Fast, Plain };
+} // namespace
+
+/// False for a kernel that takes all arguments as it is.
+static bool specialize(KernelOp kernel, Functions functions) {
   Requirements requirements;
   kernel.getBody().walk([&](MakeBlockPtrOp window) {
     if (window.getType().getRank() != 2)
@@ -115,12 +123,20 @@ static void specialize(KernelOp kernel) {
       requirements = std::move(attempt);
   });
   if (requirements.empty())
-    return;
+    return false;
   OpBuilder builder(kernel);
   builder.setInsertionPointAfter(kernel);
-  auto plain = cast<KernelOp>(builder.clone(*kernel));
-  plain.setSymName((kernel.getSymName() + kPlainSuffix).str());
-  plain->setAttr(kPlainAttr, builder.getUnitAttr());
+  if (functions != Functions::Fast) {
+    KernelOp plain = functions == Functions::Plain
+                         ? kernel
+                         : cast<KernelOp>(builder.clone(*kernel));
+    plain.setSymName((kernel.getSymName() + kPlainSuffix).str());
+    plain->setAttr(kPlainAttr, builder.getUnitAttr());
+    if (functions == Functions::Plain)
+      return true;
+  } else {
+    kernel->setAttr(kPlainElsewhereAttr, builder.getUnitAttr());
+  }
   // The assumptions; pointers have theirs in the attribute only.
   SmallVector<Attribute> listed;
   builder.setInsertionPointToStart(&kernel.getBody().front());
@@ -137,11 +153,27 @@ static void specialize(KernelOp kernel) {
     argument.replaceAllUsesExcept(assume, assume);
   }
   kernel->setAttr(kRequiresAttr, builder.getArrayAttr(listed));
+  return true;
 }
 
 void SpecializeArguments::runOnOperation() {
+  auto wanted = llvm::StringSwitch<std::optional<Functions>>(functions)
+                    .Case("both", Functions::Both)
+                    .Case("fast", Functions::Fast)
+                    .Case("plain", Functions::Plain)
+                    .Default(std::nullopt);
+  if (!wanted) {
+    getOperation().emitError("expected functions 'both', 'fast' or 'plain', "
+                             "but got '")
+        << functions << "'";
+    return signalPassFailure();
+  }
   for (KernelOp kernel :
-       llvm::make_early_inc_range(getOperation().getOps<KernelOp>()))
-    if (!kernel->hasAttr(kPlainAttr) && !kernel->hasAttr(kRequiresAttr))
-      specialize(kernel);
+       llvm::make_early_inc_range(getOperation().getOps<KernelOp>())) {
+    bool isOpen =
+        !kernel->hasAttr(kPlainAttr) && !kernel->hasAttr(kRequiresAttr);
+    bool isSpecial = isOpen && specialize(kernel, *wanted);
+    if (!isSpecial && *wanted == Functions::Plain)
+      kernel.erase();
+  }
 }

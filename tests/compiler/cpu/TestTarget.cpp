@@ -18,6 +18,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <stdexcept>
 
 using namespace flashtile;
@@ -121,22 +122,32 @@ namespace {
 /// Code for sm_80, interpreted.
 class InterpretedProgram : public GpuProgram {
 public:
-  explicit InterpretedProgram(KernelArtifact compiled)
-      : artifact(std::move(compiled)), machine(artifact.code) {}
+  /// `plain` has the functions that `compiled` says to be elsewhere.
+  InterpretedProgram(KernelArtifact compiled,
+                     std::optional<KernelArtifact> plain)
+      : artifact(std::move(compiled)), machine(artifact.code) {
+    if (plain)
+      elsewhere =
+          std::make_unique<InterpretedProgram>(std::move(*plain), std::nullopt);
+  }
 
   Outcome run(const std::string &name,
               const std::vector<Argument> &arguments) const override {
     for (const ArtifactKernel &kernel : artifact.kernels)
-      if (kernel.info.name == name || name.empty())
-        return run(kernel, arguments);
-    ADD_FAILURE() << "no kernel @" << name;
+      if (kernel.info.name == name || name.empty()) {
+        if (const GpuEntry *entry = entryFor(kernel, arguments))
+          return run(kernel, *entry, arguments);
+        if (elsewhere)
+          return elsewhere->run(kernel.info.name, arguments);
+      }
+    ADD_FAILURE() << "no function for kernel @" << name;
     return {};
   }
 
 private:
   /// As a launch does: the first whose requirements hold. There are no tensor
   /// maps here.
-  static const GpuEntry &entryFor(const ArtifactKernel &kernel,
+  static const GpuEntry *entryFor(const ArtifactKernel &kernel,
                                   const std::vector<Argument> &arguments) {
     for (const GpuEntry &entry : kernel.entries) {
       bool fits = entry.tensorMaps.empty();
@@ -149,15 +160,14 @@ private:
         fits &= value % requirement.divisor == 0;
       }
       if (fits)
-        return entry;
+        return &entry;
     }
-    return kernel.entries.back();
+    return nullptr;
   }
 
-  Outcome run(const ArtifactKernel &kernel,
+  Outcome run(const ArtifactKernel &kernel, const GpuEntry &entry,
               const std::vector<Argument> &arguments) const {
     const auto grid = gridOf(kernel.info, arguments);
-    const GpuEntry &entry = entryFor(kernel, arguments);
     PtxLaunch launch;
     launch.blocks = int64_t(grid[0]) * grid[1] * grid[2];
     launch.threads = entry.numThreads;
@@ -188,6 +198,7 @@ private:
 
   KernelArtifact artifact;
   mutable PtxMachine machine;
+  std::unique_ptr<InterpretedProgram> elsewhere;
 };
 
 /// On a GPU, through the runtime.
@@ -290,17 +301,28 @@ GpuProgramResult cputest::compileForGpuTests(const std::string &text) {
     result.error = "for " + options.target + ": " + compiled.error;
     return result;
   }
+  ArtifactResult plain;
+  for (const ArtifactKernel &kernel : compiled.artifact->kernels)
+    if (kernel.hasPlainElsewhere && !plain.artifact) {
+      options.plain = true;
+      plain = compileToArtifact(text, "test", options);
+      if (!plain.artifact) {
+        result.error = "for " + options.target + ", plain: " + plain.error;
+        return result;
+      }
+    }
   if (testTarget() != TestTarget::Ptx) {
     std::string missing;
     const std::string ptxas = findPtxas("", missing);
-    if (!ptxas.empty())
-      result.error =
-          assemblePtx(compiled.artifact->code, options.target, ptxas).error;
+    for (const ArtifactResult *each : {&compiled, &plain})
+      if (!ptxas.empty() && each->artifact && result.error.empty())
+        result.error =
+            assemblePtx(each->artifact->code, options.target, ptxas).error;
     return result;
   }
   try {
-    result.program =
-        std::make_unique<InterpretedProgram>(std::move(*compiled.artifact));
+    result.program = std::make_unique<InterpretedProgram>(
+        std::move(*compiled.artifact), std::move(plain.artifact));
     result.program->report = compiled.report;
   } catch (const std::exception &error) {
     result.error = error.what();

@@ -45,11 +45,12 @@ TEST(DigestTest, FieldsDoNotRunTogether) {
 
 /// Options that differ from the default in one field each.
 static std::vector<CompilerOptions> variants() {
-  std::vector<CompilerOptions> all(7);
+  std::vector<CompilerOptions> all(8);
   for (CompilerOptions &options : all) {
     // A field that is added does not compile here: vary it below if it changes
     // code.
-    auto &[target, cpu, verifyEach, numWarps, numStages, dumpFolder] = options;
+    auto &[target, cpu, verifyEach, numWarps, numStages, plain, dumpFolder] =
+        options;
     switch (&options - all.data()) {
     case 1:
       target = "cuda";
@@ -68,6 +69,9 @@ static std::vector<CompilerOptions> variants() {
       break;
     case 6:
       numStages = 3;
+      break;
+    case 7:
+      plain = true;
       break;
     }
     dumpFolder = "changes no code";

@@ -51,6 +51,7 @@ static KernelArtifact sample() {
   entry.requirements = {{0, 16}};
   entry.sharedBuffers = {{"ring", 0, 49152}};
   entry.resources = {168, 0, 8, 4};
+  kernel.hasPlainElsewhere = true;
   artifact.remarks = {"a remark", ""};
   artifact.warnings = {"a warning"};
   return artifact;
@@ -92,6 +93,7 @@ TEST(KernelArtifactTest, RoundTrip) {
   EXPECT_EQ(entry.sharedBuffers[0].name, "ring");
   EXPECT_EQ(entry.resources.registers, 168);
   EXPECT_EQ(entry.resources.spillLoadBytes, 4);
+  EXPECT_TRUE(kernel.hasPlainElsewhere);
   EXPECT_EQ(read->remarks, sample().remarks);
   EXPECT_EQ(read->warnings, sample().warnings);
 }
@@ -101,7 +103,7 @@ TEST(KernelArtifactTest, BytesAreTheSameOnEveryMachine) {
   // target, eight bytes.
   const std::string bytes = sample().serialize();
   EXPECT_EQ(bytes.substr(0, 34),
-            std::string("FlashTile kernel\4\0\0\0\6\0\0\0\0\0\0\0sm_90a", 34));
+            std::string("FlashTile kernel\5\0\0\0\6\0\0\0\0\0\0\0sm_90a", 34));
 }
 
 TEST(KernelArtifactTest, EveryPrefixAndAnythingBehindIsRefused) {

@@ -35,6 +35,30 @@ tile.kernel @vector_add(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>,
 }
 )";
 
+/// y = x, 16 rows of 64 elements at a time. Rows are copied 16 bytes at a time
+/// where the addresses allow it; another function of the kernel takes the rest.
+inline constexpr char copyRows[] = R"(
+tile.kernel @copy_rows(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>, %rows: i32,
+                       %stride: i64)
+    grid(rows, stride) -> (rows ceildiv 16) {
+  %block = arith.constant 16 : i32
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %columns = arith.constant 64 : i64
+  %pid = tile.program_id x
+  %start = arith.muli %pid, %block : i32
+  %from = arith.extsi %start : i32 to i64
+  %size = arith.extsi %rows : i32 to i64
+  %xw = tile.make_block_ptr %x shape[%size, %columns] strides[%stride, %one]
+      offsets[%from, %zero] : !tile.ptr<f32> -> !tile.block_ptr<16x64xf32>
+  %yw = tile.make_block_ptr %y shape[%size, %columns] strides[%stride, %one]
+      offsets[%from, %zero] : !tile.ptr<f32> -> !tile.block_ptr<16x64xf32>
+  %a = tile.load %xw : !tile.block_ptr<16x64xf32>
+  tile.store %yw, %a : !tile.block_ptr<16x64xf32>
+  tile.return
+}
+)";
+
 /// y[row] = sum of x[row, :], for rows of any length, by a loop over tiles.
 inline constexpr char rowSum[] = R"(
 tile.kernel @row_sum(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>, %rows: i32,

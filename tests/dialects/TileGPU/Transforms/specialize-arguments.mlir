@@ -1,0 +1,49 @@
+// Rows of x start at multiples of 16 bytes where the pointer is one of 16 bytes
+// and the stride one of 4 elements: the launcher hears of it, and a second
+// function takes everything else, in the same module or in one of its own.
+//
+// RUN: fa-opt --tilegpu-specialize-arguments %s | FileCheck %s --check-prefixes=CHECK,BOTH
+// RUN: fa-opt --tilegpu-specialize-arguments=functions=fast %s | FileCheck %s --check-prefixes=CHECK,FAST
+// RUN: fa-opt --tilegpu-specialize-arguments=functions=plain %s | FileCheck %s --check-prefix=PLAIN
+// RUN: not fa-opt --tilegpu-specialize-arguments=functions=slow %s 2>&1 | FileCheck %s --check-prefix=SLOW
+
+// SLOW: error: expected functions 'both', 'fast' or 'plain', but got 'slow'
+
+// CHECK-LABEL: tile.kernel @rows(
+// FAST-SAME: tilegpu.plain_elsewhere
+// CHECK-SAME: tilegpu.requires = [{argument = 2 : i64, divisor = 4 : i64}, {argument = 0 : i64, divisor = 16 : i64}]
+// CHECK: tile.assume %stride {divisible_by = 4 : i64}
+
+// BOTH: tile.kernel @rows__plain(
+// BOTH-SAME: tilegpu.plain
+// BOTH-NOT: tile.assume
+// FAST-NOT: __plain
+
+// PLAIN-NOT: @rows(
+// PLAIN: tile.kernel @rows__plain({{.*}}tilegpu.plain}
+// PLAIN-NOT: tile.assume
+// PLAIN-NOT: @column
+tile.kernel @rows(%x: !tile.ptr<f32>, %n: i64, %stride: i64) grid(n, stride) -> (1) {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %columns = arith.constant 64 : i64
+  %value = arith.constant dense<0.0> : tensor<16x64xf32>
+  %window = tile.make_block_ptr %x shape[%n, %columns] strides[%stride, %one]
+      offsets[%zero, %zero] : !tile.ptr<f32> -> !tile.block_ptr<16x64xf32>
+  tile.store %window, %value : !tile.block_ptr<16x64xf32>
+  tile.return
+}
+
+// Windows of one dimension ask for nothing.
+// CHECK-LABEL: tile.kernel @column(
+// CHECK-NOT: tilegpu.requires
+// BOTH-NOT: @column__plain
+tile.kernel @column(%x: !tile.ptr<f32>, %n: i64) grid(n) -> (1) {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %value = arith.constant dense<0.0> : tensor<16xf32>
+  %window = tile.make_block_ptr %x shape[%n] strides[%one] offsets[%zero]
+      : !tile.ptr<f32> -> !tile.block_ptr<16xf32>
+  tile.store %window, %value : !tile.block_ptr<16xf32>
+  tile.return
+}

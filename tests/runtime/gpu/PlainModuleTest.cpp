@@ -1,0 +1,141 @@
+//===- PlainModuleTest.cpp - Functions compiled when a launch needs them --===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Jit.h"
+#include "tests/runtime/TemporaryFolder.h"
+#include "tests/runtime/cuda/CudaTest.h"
+#include "tests/runtime/jit/Kernels.h"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <thread>
+
+using namespace flashtile;
+using namespace flashtile::cuda;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+namespace {
+
+class PlainModuleTest : public CudaTest {
+protected:
+  void SetUp() override {
+    CudaTest::SetUp();
+    setenv("FLASHTILE_CACHE", "on", 1);
+    setenv("FLASHTILE_CACHE_DIR", folder.file("").c_str(), 1);
+    Jit::clearCache();
+  }
+  void TearDown() override {
+    setenv("FLASHTILE_CACHE", "off", 1);
+    unsetenv("FLASHTILE_CACHE_DIR");
+    Jit::clearCache();
+    CudaTest::TearDown();
+  }
+
+  static Kernel compile() {
+    return Jit(Device::cuda(0)).compile(testkernels::copyRows).kernel();
+  }
+  /// Addresses and strides that are multiples of 16 bytes.
+  static void launchAligned(const Kernel &kernel) {
+    kernel(at(0x1000), at(0x2000), 100, 64);
+  }
+  static void launchUnaligned(const Kernel &kernel) {
+    kernel(at(0x1000), at(0x2000), 100, 63);
+  }
+  /// Nothing reads it.
+  static void *at(uint64_t address) {
+    return reinterpret_cast<void *>(address);
+  }
+
+  std::vector<std::string> launched() const {
+    std::vector<std::string> names;
+    for (const fake::Launch &launch : driver.launches)
+      names.push_back(launch.kernel);
+    return names;
+  }
+  int assembled() const { return driver.count("cuLinkComplete"); }
+
+  TemporaryFolder folder;
+};
+
+} // namespace
+
+TEST_F(PlainModuleTest, AreCompiledOnceAndOnlyWhenNeeded) {
+  const Kernel kernel = compile();
+  launchAligned(kernel);
+  EXPECT_EQ(assembled(), 1);
+  EXPECT_THAT(kernel.report().toString(), Not(HasSubstr("copy_rows__plain")));
+  launchUnaligned(kernel);
+  EXPECT_EQ(assembled(), 2);
+  launchUnaligned(kernel);
+  launchAligned(kernel);
+  EXPECT_EQ(assembled(), 2);
+  EXPECT_THAT(launched(), ElementsAre("copy_rows", "copy_rows__plain",
+                                      "copy_rows__plain", "copy_rows"));
+}
+
+TEST_F(PlainModuleTest, TheReportSaysWhatLaunchesNeeded) {
+  const Kernel kernel = compile();
+  launchUnaligned(kernel);
+  const KernelReport report = kernel.report();
+  ASSERT_EQ(report.entries.size(), 2u);
+  EXPECT_EQ(report.entries[0].symbol, "copy_rows");
+  EXPECT_EQ(report.entries[1].symbol, "copy_rows__plain");
+  EXPECT_GE(report.entries[1].resources.registers, 0);
+  EXPECT_THAT(report.toString(),
+              HasSubstr("function 'copy_rows' not taken: argument 'stride': 63 "
+                        "is not a multiple of 4"));
+  EXPECT_THAT(report.toString(),
+              HasSubstr("its plain function was compiled in "));
+}
+
+TEST_F(PlainModuleTest, AreKeptOnDisk) {
+  launchUnaligned(compile());
+  EXPECT_EQ(assembled(), 2);
+  Jit::clearCache(); // as a new process would get it
+  const Kernel kernel = compile();
+  launchUnaligned(kernel);
+  EXPECT_EQ(assembled(), 2);
+  EXPECT_EQ(launched().back(), "copy_rows__plain");
+  EXPECT_THAT(kernel.report().toString(),
+              HasSubstr("its plain function was loaded in "));
+}
+
+TEST_F(PlainModuleTest, AFailureIsThatOfACompilationAndIsNotKept) {
+  const Kernel kernel = compile();
+  driver.failOnce["cuLinkComplete"] = invalidPtx;
+  EXPECT_ERROR(Compile, "the driver cannot compile 'copy_rows'",
+               launchUnaligned(kernel));
+  launchAligned(kernel);
+  launchUnaligned(kernel);
+  EXPECT_THAT(launched(), ElementsAre("copy_rows", "copy_rows__plain"));
+}
+
+TEST_F(PlainModuleTest, ManyThreadsCompileOnce) {
+  const Kernel kernel = compile();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i)
+    threads.emplace_back([&kernel, i] {
+      for (int j = 0; j < 10; ++j)
+        i % 2 ? launchUnaligned(kernel) : launchAligned(kernel);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(assembled(), 2);
+  EXPECT_EQ(driver.launches.size(), 80u);
+}
+
+TEST_F(PlainModuleTest, OutliveTheHandleOfTheModule) {
+  std::optional<Kernel> kernel = compile();
+  const Kernel copy = *kernel;
+  kernel.reset();
+  Jit::clearCache();
+  launchUnaligned(copy);
+  EXPECT_EQ(launched().back(), "copy_rows__plain");
+}
