@@ -57,8 +57,7 @@ LogicalResult DotOp::verify() {
   auto precision = getInputPrecision().value_or(InputPrecision::IEEE);
   if (precision != InputPrecision::IEEE && !ea.isF32())
     return emitOpError("expected precision ieee for operands of ")
-           << ea << ", but got "
-           << stringifyInputPrecision(precision);
+           << ea << ", but got " << stringifyInputPrecision(precision);
   return success();
 }
 
