@@ -166,4 +166,37 @@ INSTANTIATE_TEST_SUITE_P(
         AttentionCase{{2, 4, 100, 64}, {2, 2, 100, 64}, DType::F16, true},
         AttentionCase{{2, 65, 32}, {2, 190, 32}, DType::F32, false},
         AttentionCase{{1, 1, 64}, {1, 257, 64}, DType::BF16, false},
-        AttentionCase{{1, 64, 40}, {1, 64, 40}, DType::F16, false}));
+        AttentionCase{{1, 64, 40}, {1, 64, 40}, DType::F16, false},
+        // More programs than multiprocessors, which take several each.
+        AttentionCase{{2, 200, 130, 64}, {2, 50, 200, 64}, DType::BF16, false},
+        AttentionCase{{2, 200, 130, 64}, {2, 50, 200, 64}, DType::BF16, true},
+        AttentionCase{{150, 300, 128}, {150, 140, 128}, DType::F16, false},
+        AttentionCase{{150, 300, 128}, {150, 140, 128}, DType::F16, true}));
+
+// Buffers that are filled while somebody still reads them show in short rows
+// and in some launches only.
+TEST_F(KernelGpuTest, ManyShortProgramsGiveTheSameBitsInEveryLaunch) {
+  for (const int64_t headDim : {64, 128})
+    for (const int64_t keys : {1, 130, 200})
+      for (const bool isCausal : {false, true}) {
+        auto there = [&](const Shape &shape, uint64_t seed) {
+          return Tensor::randn(shape, DType::F32, seed)
+              .to(DType::BF16)
+              .to(gpu0);
+        };
+        const Tensor q = there({500, 130, headDim}, 1);
+        const Tensor k = there({500, keys, headDim}, 2);
+        const Tensor v = there({500, keys, headDim}, 3);
+        FlashAttentionOptions options;
+        options.causal = isCausal;
+        const Tensor first =
+            flashAttention(q, k, v, options).o.to(Device::cpu());
+        for (int repeat = 0; repeat < 40; ++repeat)
+          ASSERT_TRUE(
+              reference::judgeExact(
+                  flashAttention(q, k, v, options).o.to(Device::cpu()), first)
+                  .pass)
+              << headDim << ", " << keys << " keys, "
+              << (isCausal ? "causal, " : "") << "launch " << repeat;
+      }
+}

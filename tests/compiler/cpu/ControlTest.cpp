@@ -426,3 +426,45 @@ tile.kernel @k(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>, %a: i32) grid(a) -> (1) {
     }
   }
 }
+
+TEST_P(Control, ProgramsOfDifferentLengthAllRunOnce) {
+  // The number of iterations grows along one axis, which the gpu targets start
+  // from its end, and shrinks along another.
+  const std::string text = R"(
+tile.kernel @k(%y: !tile.ptr<i32>, %nx: i32, %ny: i32, %nz: i32) grid(nx, ny, nz) -> (nx, ny, nz) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c1000 = arith.constant 1000 : i32
+  %x = tile.program_id x
+  %row = tile.program_id y
+  %z = tile.program_id z
+  %end = $END
+  %sum = scf.for %j = %c0 to %end step %c1 iter_args(%s = %c1000) -> (i32) : i32 {
+    %t = arith.addi %s, %c1 : i32
+    scf.yield %t : i32
+  }
+  %p = arith.muli %z, %ny : i32
+  %q = arith.addi %p, %row : i32
+  %r = arith.muli %q, %nx : i32
+  %at = arith.addi %r, %x : i32
+  %w = tile.addptr %y, %at : !tile.ptr<i32>, i32
+  %old = tile.atomic_add %w, %sum : !tile.ptr<i32>
+  tile.return
+})";
+  const std::vector<std::array<int32_t, 3>> grids = {
+      {1, 1, 1}, {5, 3, 2}, {3, 19, 1}, {4, 1, 9}, {2, 8, 3}};
+  for (const bool grows : {true, false}) {
+    Program program(fill(text, {{"END", grows ? "arith.addi %x, %c1 : i32"
+                                              : "arith.subi %ny, %row : i32"}}),
+                    GetParam());
+    for (auto [nx, ny, nz] : grids) {
+      Memory y = make(ElementType::I32, int64_t(nx) * ny * nz,
+                      [](int64_t) { return int64_t(0); });
+      program.run({y, nx, ny, nz});
+      for (int64_t i = 0; i < y.size(); ++i)
+        ASSERT_EQ(y.getInteger(i),
+                  1000 + (grows ? i % nx + 1 : ny - i / nx % ny))
+            << nx << " x " << ny << " x " << nz << " at " << i;
+    }
+  }
+}
