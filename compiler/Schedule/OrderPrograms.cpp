@@ -62,7 +62,8 @@ void OrderPrograms::runOnOperation() {
         << int64_t(group);
     return signalPassFailure();
   }
-  if (kernel->hasAttr(tilegpu::kPlainAttr))
+  if (kernel->hasAttr(tilegpu::kPlainAttr) ||
+      kernel->hasAttr(tilegpu::kPersistentAttr))
     return;
   ProgramCost cost = costOfPrograms(kernel);
   if (cost.isUniform())

@@ -112,9 +112,13 @@ private:
   Value inProducer(Value value, IRMapping &mapping);
   void consume(const RingLoad &each, Value counter);
   SmallVector<RingLoad *> loadsIn(Block *block);
-  /// Of all rings, before anything is loaded. One that is used once has no
-  /// empty barrier and no counter; in a persistent kernel there is none.
-  SmallVector<Value> firstCounters();
+  /// The loop over the programs of a block, which carries the counters of rings
+  /// that loops use; null where there is one program. `place`: see there.
+  scf::ForOp openPrograms(Value &place);
+  void closePrograms(scf::ForOp programs, ArrayRef<Value> counters);
+  /// Of all rings, at the start of a program. A tile outside of loops is loaded
+  /// once in each program, which counts its uses; without others it has none.
+  SmallVector<Value> firstCounters(scf::ForOp programs);
   Value i32(int64_t value) {
     return arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
   }
@@ -320,6 +324,8 @@ std::string Specializer::chooseStages() {
 
 /// Empty where blocks are to take one program after the other.
 std::string Specializer::whyNotPersistent() {
+  if (kernel->hasAttr(tilegpu::kPersistentAttr))
+    return "its loop over programs is there already";
   if (persistence == Persistence::Never)
     return "persistent = false asks for that";
   if (persistence == Persistence::Auto && !costOfPrograms(kernel).isUniform())
@@ -422,33 +428,52 @@ void Specializer::produce(const RingLoad &each, Value counter,
   tilegpu::TmaLoadOp::create(b, ring.map, coordinates, slot, ring.full, index);
 }
 
-SmallVector<Value> Specializer::firstCounters() {
-  SmallVector<Value> counters;
+scf::ForOp Specializer::openPrograms(Value &place) {
+  if (!share)
+    return {};
+  SmallVector<Value> inits;
   for (Ring &ring : rings)
-    counters.push_back(ring.empty ? i32(0) : Value());
+    if (ring.inLoop)
+      inits.push_back(i32(0));
+  return createProgramLoop(b, *share, inits, place);
+}
+
+void Specializer::closePrograms(scf::ForOp programs, ArrayRef<Value> counters) {
+  if (!programs)
+    return;
+  SmallVector<Value> carried;
+  for (auto [ring, counter] : llvm::zip(rings, counters))
+    if (ring.inLoop)
+      carried.push_back(counter);
+  b.setInsertionPointToEnd(programs.getBody());
+  scf::YieldOp::create(b, carried);
+  b.setInsertionPointAfter(programs);
+}
+
+SmallVector<Value> Specializer::firstCounters(scf::ForOp programs) {
+  SmallVector<Value> counters;
+  unsigned carried = 0;
+  for (Ring &ring : rings) {
+    Value once = programs ? programs.getInductionVar() : Value();
+    if (ring.inLoop)
+      once = programs ? programs.getRegionIterArg(carried++) : i32(0);
+    counters.push_back(once);
+  }
   return counters;
 }
 
 void Specializer::writeProducer(Block *block) {
   b.setInsertionPointToStart(block);
   IRMapping outer;
-  SmallVector<Value> counters = firstCounters();
-  scf::ForOp programs;
-  if (share) {
-    Value place;
-    programs = createProgramLoop(b, *share, counters, place);
-    counters.assign(programs.getRegionIterArgs().begin(),
-                    programs.getRegionIterArgs().end());
+  Value place;
+  scf::ForOp programs = openPrograms(place);
+  SmallVector<Value> counters = firstCounters(programs);
+  if (programs)
     for (auto id : body.getOps<tilegpu::BlockIdOp>())
       if (id != share->block.getDefiningOp())
         outer.map(id.getResult(), place);
-  }
-  for (RingLoad *each : loadsIn(&body)) {
-    Value &counter = counters[each->ring];
-    produce(*each, counter, outer);
-    if (counter)
-      counter = next(counter);
-  }
+  for (RingLoad *each : loadsIn(&body))
+    produce(*each, counters[each->ring], outer);
   for (auto loop : llvm::to_vector(body.getOps<scf::ForOp>())) {
     SmallVector<RingLoad *> inside = loadsIn(loop.getBody());
     if (inside.empty())
@@ -476,10 +501,7 @@ void Specializer::writeProducer(Block *block) {
     for (auto [each, result] : llvm::zip(inside, copy.getResults()))
       counters[each->ring] = result;
   }
-  if (programs) {
-    scf::YieldOp::create(b, counters);
-    b.setInsertionPointAfter(programs);
-  }
+  closePrograms(programs, counters);
   tilegpu::YieldOp::create(b);
 }
 
@@ -548,28 +570,18 @@ void Specializer::consume(const RingLoad &each, Value counter) {
 void Specializer::rewriteConsumer(Block *block,
                                   ArrayRef<Operation *> operations) {
   b.setInsertionPointToStart(block);
-  SmallVector<Value> counters = firstCounters();
-  Block *home = block;
-  if (share) {
-    Value place;
-    scf::ForOp programs = createProgramLoop(b, *share, counters, place);
-    counters.assign(programs.getRegionIterArgs().begin(),
-                    programs.getRegionIterArgs().end());
-    home = programs.getBody();
+  Value place;
+  scf::ForOp programs = openPrograms(place);
+  SmallVector<Value> counters = firstCounters(programs);
+  Block *home = programs ? programs.getBody() : block;
+  if (programs)
     for (Operation *op : operations)
       if (auto id = dyn_cast<tilegpu::BlockIdOp>(op))
         id.getResult().replaceAllUsesWith(place);
-  }
   for (Operation *op : operations)
     op->moveBefore(home, home->end());
-  for (RingLoad *each : loadsIn(home)) {
-    Value &counter = counters[each->ring];
-    consume(*each, counter);
-    if (counter) {
-      b.setInsertionPointToEnd(home);
-      counter = next(counter);
-    }
-  }
+  for (RingLoad *each : loadsIn(home))
+    consume(*each, counters[each->ring]);
   for (auto loop : llvm::to_vector(home->getOps<scf::ForOp>())) {
     SmallVector<RingLoad *> inside = loadsIn(loop.getBody());
     if (inside.empty())
@@ -599,9 +611,7 @@ void Specializer::rewriteConsumer(Block *block,
          llvm::zip(inside, counted.getResults().take_back(inside.size())))
       counters[each->ring] = result;
   }
-  b.setInsertionPointToEnd(home);
-  if (share)
-    scf::YieldOp::create(b, counters);
+  closePrograms(programs, counters);
   b.setInsertionPointToEnd(block);
   tilegpu::YieldOp::create(b);
 }

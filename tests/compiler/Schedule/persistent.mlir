@@ -29,21 +29,20 @@
 // CHECK: %[[ONE:.*]] = arith.extui %[[HAS]]
 // CHECK: %[[ROUNDS:.*]] = arith.addi %[[WHOLE]], %[[ONE]]
 // CHECK: tilegpu.warp_specialize
-// CHECK: scf.for %[[R:[a-z0-9]+]] = %c0{{.*}} to %[[ROUNDS]] step %c1{{.*}} iter_args(%[[QC:.*]] = %c0{{.*}}, %[[KC:.*]] = %c0{{.*}})
+// CHECK: scf.for %[[R:[a-z0-9]+]] = %c0{{.*}} to %[[ROUNDS]] step %c1{{.*}} iter_args(%[[KC:.*]] = %c0{{.*}})
 // CHECK:   %[[FIRST:.*]] = arith.muli %[[R]], %[[BLOCKS]]
 // CHECK:   %[[PLACE:.*]] = arith.addi %[[FIRST]], %[[BLOCK]]
-// CHECK:   %[[PHASE:.*]] = arith.remui %[[QC]], %c2
+// CHECK:   %[[PHASE:.*]] = arith.remui %[[R]], %c2
 // CHECK:   %[[FREE:.*]] = arith.subi %c1{{.*}}, %[[PHASE]]
 // CHECK:   tilegpu.mbarrier_wait %[[QEMPTY]][%c0{{.*}}] phase %[[FREE]]
 // CHECK:   arith.remui %[[PLACE]], %[[X]]
 // CHECK:   tilegpu.tma_load
-// CHECK:   %[[QN:.*]] = arith.addi %[[QC]], %c1
 // CHECK:   %[[KN:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %[[KC]])
-// CHECK:   scf.yield %[[QN]], %[[KN]]
+// CHECK:   scf.yield %[[KN]]
 // CHECK: } {tilegpu.programs}
 // CHECK: } consumer {
-// CHECK: scf.for %{{.*}} = %c0{{.*}} to %[[ROUNDS]] step %c1{{.*}} iter_args(%[[QC:.*]] = %c0{{.*}}, %[[KC:.*]] = %c0{{.*}})
-// CHECK:   %[[PHASE:.*]] = arith.remui %[[QC]], %c2
+// CHECK: scf.for %[[R:[a-z0-9]+]] = %c0{{.*}} to %[[ROUNDS]] step %c1{{.*}} iter_args(%[[KC:.*]] = %c0{{.*}})
+// CHECK:   %[[PHASE:.*]] = arith.remui %[[R]], %c2
 // CHECK:   tilegpu.mbarrier_wait %[[QFULL]][%c0{{.*}}] phase %[[PHASE]]
 // CHECK:   %[[F:.*]]:2 = scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %[[KC]])
 // CHECK:     tilegpu.mbarrier_arrive %[[KEMPTY]]
@@ -52,7 +51,7 @@
 // CHECK-NEXT: }
 // CHECK-NEXT: tilegpu.mbarrier_arrive %[[QEMPTY]][%c0{{.*}}]
 // CHECK:   tilegpu.store
-// CHECK:   scf.yield %{{.*}}, %[[F]]#1
+// CHECK:   scf.yield %[[F]]#1
 // CHECK: } {tilegpu.programs}
 
 // NVVM: llvm.func @equal{{.*}} tilegpu.persistent = 1 : i64

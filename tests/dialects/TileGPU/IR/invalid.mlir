@@ -86,3 +86,23 @@ tile.kernel @swizzle() grid() -> (1) {
   %s = tilegpu.stage %a : tensor<8x16xf16, #rows> -> !tilegpu.smem<16x16xf16, swizzle = 48>
   tile.return
 }
+
+// -----
+
+tile.kernel @programs(%n: i32) grid(n) -> (n) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  // expected-error@+1 {{expected 'tilegpu.programs' to be a unit attribute of an 'scf.for'}}
+  scf.for %i = %zero to %n step %one : i32 {
+  } {tilegpu.programs = 1 : i32}
+  tile.return
+}
+
+// -----
+
+tile.kernel @branch(%n: i32, %yes: i1) grid(n, yes) -> (n) {
+  // expected-error@+1 {{expected 'tilegpu.programs' to be a unit attribute of an 'scf.for'}}
+  scf.if %yes {
+  } {tilegpu.programs}
+  tile.return
+}
