@@ -240,20 +240,21 @@ private:
       return dot(p, v, acc);
     Value careful = any(!isFinite(v)) & any(!visible);
     return ifThenElse(
-        careful, [&] { return addVisible(p, visible, start, acc); },
+        careful, [&] { return addVisible(p, start, acc); },
         [&] { return dot(p, v, acc); });
   }
 
-  Value addVisible(const Value &p, const Value &visible, const Value &start,
-                   const Value &acc) {
+  /// Keys out of range count as seen: there p and v are 0.
+  Value addVisible(const Value &p, const Value &start, const Value &acc) {
     auto [result] =
         forRange(0, config.blockN, 1, {acc}, [&](Value key, Value acc) {
           Value isKey = expandDims(arange(0, config.blockN) == key, 0);
-          Value weight = sum(where(isKey, cast(p, f32), 0.0), 1);
-          Value seen = max(visible & isKey, 1);
-          Value row = cast(load(advance(valueRow, {start + key, 0})), f32);
+          Value weight = cast(sum(where(isKey, p, 0.0), 1), f32);
+          Value position = start + key;
+          Value row = cast(load(advance(valueRow, {position, 0})), f32);
           Value product = expandDims(weight, 1) * row;
-          return acc + where(expandDims(seen, 1), product, 0.0);
+          Value seen = lastVisible >= position;
+          return acc + where(seen, product, 0.0);
         });
     return result;
   }

@@ -195,6 +195,7 @@ tile.kernel @flash_attention_forward_causal(
   %inf_bf16 = arith.constant dense<0x7F80> : tensor<64x64xbf16>
   %all_true = arith.constant dense<true> : tensor<64x64xi1>
   %one_i32 = arith.constant 1 : i32
+  %zero_bf16 = arith.constant dense<0.000000e+00> : tensor<64x64xbf16>
   %zero_column = arith.constant dense<0.000000e+00> : tensor<64x1xf32>
   %one_column = arith.constant dense<1.000000e+00> : tensor<64x1xf32>
 
@@ -321,22 +322,20 @@ tile.kernel @flash_attention_forward_causal(
     %acc_new = scf.if %careful -> (tensor<64x64xf32>) {
       %acc_seen = scf.for %key = %zero to %block step %one_i32
           iter_args(%sum = %acc_scaled) -> (tensor<64x64xf32>) : i32 {
-        // weight = p[:, key], seen = visible[:, key], row = v[key, :]
+        // weight = p[:, key], row = v[key, :]. Keys out of range count as seen:
+        // there p and v are 0.
         %key_lane = tile.arange 0 to 64 : tensor<64xi32>
         %key_tile = tile.splat %key : i32 -> tensor<64xi32>
         %is_key_flat = arith.cmpi eq, %key_lane, %key_tile : tensor<64xi32>
         %is_key = tile.expand_dims %is_key_flat axis 0 : tensor<64xi1> -> tensor<1x64xi1>
-        %p_rounded = tile.cast %p_bf16 : tensor<64x64xbf16> -> tensor<64x64xf32>
-        %is_key_of_p = tile.broadcast %is_key : tensor<1x64xi1> -> tensor<64x64xi1>
-        %p_of_key = arith.select %is_key_of_p, %p_rounded, %zero_tile
-            : tensor<64x64xi1>, tensor<64x64xf32>
-        %weight = tile.sum %p_of_key axis 1 : tensor<64x64xf32> -> tensor<64xf32>
-        %is_key_visible = tile.broadcast %is_key : tensor<1x64xi1> -> tensor<64x64xi1>
-        %visible_key = arith.andi %visible, %is_key_visible : tensor<64x64xi1>
-        %seen = tile.max %visible_key axis 1 : tensor<64x64xi1> -> tensor<64xi1>
-        %key_index = arith.addi %start, %key : i32
-        %key_index_i64 = arith.extsi %key_index : i32 to i64
-        %row_at = tile.advance %v_row_window, [%key_index_i64, %zero_i64] : !tile.block_ptr<1x64xbf16>
+        %is_key_tile = tile.broadcast %is_key : tensor<1x64xi1> -> tensor<64x64xi1>
+        %p_of_key = arith.select %is_key_tile, %p_bf16, %zero_bf16
+            : tensor<64x64xi1>, tensor<64x64xbf16>
+        %weight_bf16 = tile.sum %p_of_key axis 1 : tensor<64x64xbf16> -> tensor<64xbf16>
+        %weight = tile.cast %weight_bf16 : tensor<64xbf16> -> tensor<64xf32>
+        %position = arith.addi %start, %key : i32
+        %position_i64 = arith.extsi %position : i32 to i64
+        %row_at = tile.advance %v_row_window, [%position_i64, %zero_i64] : !tile.block_ptr<1x64xbf16>
         %row_bf16 = tile.load %row_at : !tile.block_ptr<1x64xbf16>
         %row = tile.cast %row_bf16 : tensor<1x64xbf16> -> tensor<1x64xf32>
 
@@ -345,8 +344,9 @@ tile.kernel @flash_attention_forward_causal(
         %weight_tile = tile.broadcast %weight_column : tensor<64x1xf32> -> tensor<64x64xf32>
         %row_tile = tile.broadcast %row : tensor<1x64xf32> -> tensor<64x64xf32>
         %product = arith.mulf %weight_tile, %row_tile : tensor<64x64xf32>
-        %seen_column = tile.expand_dims %seen axis 1 : tensor<64xi1> -> tensor<64x1xi1>
-        %seen_tile = tile.broadcast %seen_column : tensor<64x1xi1> -> tensor<64x64xi1>
+        %position_column = tile.splat %position : i32 -> tensor<64x1xi32>
+        %seen = arith.cmpi sge, %last_key, %position_column : tensor<64x1xi32>
+        %seen_tile = tile.broadcast %seen : tensor<64x1xi1> -> tensor<64x64xi1>
         %seen_product = arith.select %seen_tile, %product, %zero_tile
             : tensor<64x64xi1>, tensor<64x64xf32>
         %sum_new = arith.addf %sum, %seen_product : tensor<64x64xf32>
