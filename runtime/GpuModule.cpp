@@ -37,6 +37,8 @@ const GpuKernel *GpuModule::find(const std::string &name) const {
 
 void flashtile::assemble(KernelArtifact &artifact, CudaDevice &device,
                          CompileReport &report) {
+  if (artifact.target == "sm_90a")
+    return; // loaded as it is, see loadWholePtx
   LinkedCode code =
       linkPtx(device, artifact.code, {}, artifact.kernels.front().info.name);
   report.stages.push_back({"driver", code.milliseconds});
@@ -48,6 +50,23 @@ void flashtile::assemble(KernelArtifact &artifact, CudaDevice &device,
   artifact.format = CodeFormat::Cubin;
 }
 
+/// The artifact's code on the device. PTX is compiled here, and what the
+/// assembler says of it goes to the report.
+static CudaModule loadCode(KernelArtifact &artifact, CudaDevice &device,
+                           CompileReport &report) {
+  const std::string &name = artifact.kernels.front().info.name;
+  if (artifact.format == CodeFormat::Cubin)
+    return CudaModule::loadCubin(device, artifact.code.data(),
+                                 artifact.code.size(), name);
+  CudaModule module = CudaModule::loadWholePtx(device, artifact.code, {}, name);
+  report.stages.push_back({"driver", module.linkMilliseconds()});
+  const PtxLog log = PtxLog::parse(module.linkLog());
+  log.addTo(artifact.kernels);
+  artifact.warnings.insert(artifact.warnings.end(), log.advice.begin(),
+                           log.advice.end());
+  return module;
+}
+
 std::unique_ptr<GpuModule> flashtile::loadOnGpu(KernelArtifact artifact,
                                                 CudaDevice &device,
                                                 CompileReport report,
@@ -56,9 +75,7 @@ std::unique_ptr<GpuModule> flashtile::loadOnGpu(KernelArtifact artifact,
   std::shared_ptr<PlainModule> elsewhere;
   if (plain)
     elsewhere = std::make_shared<PlainModule>(std::move(plain));
-  const CudaModule loaded =
-      CudaModule::loadCubin(device, artifact.code.data(), artifact.code.size(),
-                            artifact.kernels.front().info.name);
+  const CudaModule loaded = loadCode(artifact, device, report);
   report.codeBytes = artifact.code.size();
   report.remarks = std::move(artifact.remarks);
   report.warnings = std::move(artifact.warnings);

@@ -70,6 +70,9 @@ struct LinkState {
 
 } // namespace
 
+/// Of each of the driver's two logs.
+static constexpr size_t logBytes = 32768;
+
 /// A buffer of the driver's as text, without what surrounds it.
 static std::string textOf(const std::vector<char> &log) {
   std::string text(log.data(), strnlen(log.data(), log.size()));
@@ -137,7 +140,6 @@ LinkedCode flashtile::linkPtx(CudaDevice &device, std::string_view ptx,
                               const std::string &name) {
   checkOptions(options);
   const auto start = std::chrono::steady_clock::now();
-  constexpr size_t logBytes = 32768;
   std::vector<char> infoLog(logBytes), errorLog(logBytes);
   // The buffers must outlive the link: its destruction may write to them.
   JitOptions jit(options, infoLog, errorLog);
@@ -206,6 +208,28 @@ CudaModule CudaModule::loadPtx(CudaDevice &device, std::string_view ptx,
   module.impl->linkLog = std::move(code.log);
   module.impl->linkMilliseconds = code.milliseconds;
   return module;
+}
+
+CudaModule CudaModule::loadWholePtx(CudaDevice &device, std::string_view ptx,
+                                    const PtxOptions &options,
+                                    const std::string &name) {
+  checkOptions(options);
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<char> infoLog(logBytes), errorLog(logBytes);
+  JitOptions jit(options, infoLog, errorLog);
+  const std::string text(ptx); // the driver wants an end of text
+  auto impl = std::make_shared<Impl>(device);
+  const Result result =
+      device.tryCall(device.api().cuModuleLoadDataEx, &impl->handle,
+                     static_cast<const void *>(text.c_str()), jit.count(),
+                     jit.options(), jit.arguments());
+  if (result != success)
+    failLink(device, ptx, name, result, textOf(errorLog));
+  impl->linkLog = textOf(infoLog);
+  impl->linkMilliseconds = std::chrono::duration<double, std::milli>(
+                               std::chrono::steady_clock::now() - start)
+                               .count();
+  return CudaModule(std::move(impl));
 }
 
 CudaDevice &CudaModule::device() const { return impl->device; }
