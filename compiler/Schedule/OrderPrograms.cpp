@@ -8,7 +8,7 @@
 // first; of these, programs of few heads at a time, whose keys and values stay
 // in the cache:
 //
-//   grid (4 row tiles, 3 heads), group = 2:  rows grow in work
+//   grid (4 row tiles, 3 heads), group = 8 programs:  rows grow in work
 //     block     0  1  2  3  4  5  6  7  8  9 10 11
 //     row       3  3  2  2  1  1  0  0  3  2  1  0
 //     head      0  1  0  1  0  1  0  1  2  2  2  2
@@ -86,5 +86,5 @@ void OrderPrograms::runOnOperation() {
                     std::string(order.fromEnd ? "end" : "start") + " of axis " +
                     std::string(1, char('x' + *axis)) +
                     " run longest and start first, in groups of " +
-                    std::to_string(int64_t(group)) + " along the other axes");
+                    std::to_string(int64_t(group)) + " programs");
 }

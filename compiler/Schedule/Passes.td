@@ -51,10 +51,10 @@ def OrderProgramsPass
     too.
   }];
   let options = [
-    Option<"group", "group", "int64_t", /*default=*/"8",
-           "programs along the other axes (heads) that go side by side from the "
-           "long end to the short one, so that what they read stays in the cache; "
-           "0 keeps the order of the grid">];
+    Option<"group", "group", "int64_t", /*default=*/"256",
+           "programs that go from the long end to the short one before others "
+           "start: as many heads as that makes, whose keys and values stay in the "
+           "cache, but at least one; 0 keeps the order of the grid">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::flashtile::tilegpu::TileGPUDialect"];
 }

@@ -212,12 +212,13 @@ std::array<Value, 3> flashtile::gpu::positionOf(ImplicitLocOpBuilder &b,
     position = {rem(place, extents[0]), rem(rest, extents[1]),
                 div(rest, extents[1])};
   } else {
-    // Columns are programs along the other axes; a group of them runs row by
-    // row. No product is larger than the number of programs.
+    // Columns are programs along the other axes; a group of them, at least one,
+    // runs row by row. No product is larger than the number of programs.
     unsigned first = order.axis == 0 ? 1 : 0, second = order.axis == 2 ? 1 : 2;
     Value rows = extents[order.axis];
     Value columns = mul(extents[first], extents[second]);
-    Value most = arith::MinUIOp::create(b, i32(order.group), columns);
+    Value most = arith::MaxUIOp::create(b, div(i32(order.group), rows), i32(1));
+    most = arith::MinUIOp::create(b, most, columns);
     Value full = mul(rows, most);
     Value group = div(place, full);
     Value start = mul(group, most);

@@ -43,8 +43,8 @@ struct ProgramOrder {
   /// Programs start along this axis last of all, from its end.
   unsigned axis = 0;
   bool fromEnd = false;
-  /// Programs along the other axes that go side by side; 0: the grid's order,
-  /// x fastest.
+  /// Programs of a group: all along the axis, of so many positions along the
+  /// other axes, which go side by side. 0: the grid's order, x fastest.
   int64_t group = 0;
 };
 

@@ -84,12 +84,29 @@ Attribute WindowReader::attribute(AffineExpr expression) {
   return AffineMapAttr::get(AffineMap::get(0, count, expression));
 }
 
+/// `value` is x - x / y * y, the remainder of x.
+static Value dividendOf(arith::SubIOp value) {
+  auto product = value.getRhs().getDefiningOp<arith::MulIOp>();
+  if (!product)
+    return {};
+  for (unsigned side : {0u, 1u}) {
+    auto quotient = product->getOperand(side).getDefiningOp<arith::DivSIOp>();
+    if (quotient && quotient.getLhs() == value.getLhs() &&
+        quotient.getRhs() == product->getOperand(1 - side))
+      return value.getLhs();
+  }
+  return {};
+}
+
 /// Whether an index of programs is at least 0: their numbers are, and so are
-/// quotients by arguments, which count things.
+/// quotients by arguments, which count things, and remainders.
 static bool countsPrograms(Value value) {
   if (isNonNegative(value))
     return true;
   Operation *op = value.getDefiningOp();
+  if (auto difference = dyn_cast_or_null<arith::SubIOp>(op))
+    if (Value dividend = dividendOf(difference))
+      return countsPrograms(dividend);
   if (op && isa<arith::ExtSIOp, arith::DivSIOp, arith::RemSIOp>(op))
     return countsPrograms(op->getOperand(0));
   return op && isa<arith::AddIOp, arith::MulIOp>(op) &&

@@ -34,9 +34,9 @@ struct GpuPipelineOptions
       llvm::cl::init(2)};
   Option<int64_t> programGroup{
       *this, "program-group",
-      llvm::cl::desc("heads whose programs go side by side where the longest "
-                     "start first; 0 keeps the order of the grid"),
-      llvm::cl::init(8)};
+      llvm::cl::desc("programs of a group where the longest start first; 0 "
+                     "keeps the order of the grid"),
+      llvm::cl::init(256)};
   Option<std::string> persistent{
       *this, "persistent",
       llvm::cl::desc("blocks take one program after the other on sm_90a: auto, "

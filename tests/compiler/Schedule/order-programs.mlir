@@ -1,5 +1,5 @@
-// RUN: fa-opt %s --split-input-file --pass-pipeline='builtin.module(tile.kernel(tilegpu-order-programs{group=4}))' | FileCheck %s
-// RUN: fa-opt %s --split-input-file --remarks --pass-pipeline='builtin.module(tile.kernel(tilegpu-order-programs{group=4}))' -o %t 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: fa-opt %s --split-input-file --pass-pipeline='builtin.module(tile.kernel(tilegpu-order-programs{group=40}))' | FileCheck %s
+// RUN: fa-opt %s --split-input-file --remarks --pass-pipeline='builtin.module(tile.kernel(tilegpu-order-programs{group=40}))' -o %t 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: fa-opt %s --split-input-file --remarks --pass-pipeline='builtin.module(tile.kernel(tilegpu-order-programs{group=0}))' 2>&1 | FileCheck %s --check-prefix=GRID
 // RUN: not fa-opt %s --split-input-file --pass-pipeline='builtin.module(tile.kernel(tilegpu-order-programs{group=-1}))' 2>&1 | FileCheck %s --check-prefix=ERROR
 
@@ -12,8 +12,11 @@
 // CHECK: %[[Y:.*]] = tile.num_programs y
 // CHECK: %[[Z:.*]] = tile.num_programs z
 // CHECK: %[[COLUMNS:.*]] = arith.muli %[[Y]], %[[Z]]
-// CHECK: %[[C4:.*]] = arith.constant 4
-// CHECK: %[[MOST:.*]] = arith.minui %[[C4]], %[[COLUMNS]]
+// As many heads as make 40 programs, at least one, at most all.
+// CHECK: %[[C40:.*]] = arith.constant 40
+// CHECK: %[[HEADS:.*]] = arith.divui %[[C40]], %[[ROWS]]
+// CHECK: %[[SOME:.*]] = arith.maxui %[[HEADS]], %c1
+// CHECK: %[[MOST:.*]] = arith.minui %[[SOME]], %[[COLUMNS]]
 // CHECK: %[[FULL:.*]] = arith.muli %[[ROWS]], %[[MOST]]
 // CHECK: %[[GROUP:.*]] = arith.divui %[[BLOCK]], %[[FULL]]
 // CHECK: %[[START:.*]] = arith.muli %[[GROUP]], %[[MOST]]
@@ -34,7 +37,7 @@
 // CHECK-NOT: tile.program_id
 // CHECK: arith.muli %[[PX]]
 // CHECK: tile.addptr %{{.*}}, %[[PY]]
-// REMARK: :[[@LINE+3]]:1: remark: [Passed] Order | Category:tilegpu-order-programs {{.*}}"programs at the end of axis x run longest and start first, in groups of 4 along the other axes"
+// REMARK: :[[@LINE+3]]:1: remark: [Passed] Order | Category:tilegpu-order-programs {{.*}}"programs at the end of axis x run longest and start first, in groups of 40 programs"
 // GRID: [Missed] Order {{.*}}programs start in the order of the grid: group = 0 asks for that
 
 tile.kernel @causal(%x: !tile.ptr<f32>, %rows: i32, %keys: i32, %heads: i32)

@@ -72,3 +72,40 @@ tile.kernel @two_loops(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %o: !tile.ptr<f
   tile.store %ow, %b : !tile.block_ptr<64x64xf32>
   tile.return
 }
+
+// The head is the remainder of a position, which is not negative either: one more
+// dimension of the tensor map.
+// CHECK-LABEL: tile.kernel @remainder
+// CHECK: tilegpu.tensor_map {argument = 1 : i64, extents = [64, #{{.*}}, 2147483647], strides = [64, #{{.*}}]} : <1x64x64xbf16, swizzle = 128>
+// CHECK: } consumer {
+tile.kernel @remainder(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %o: !tile.ptr<f32>, %keys: i32, %heads: i32)
+    grid(keys, heads) -> (heads * 3) {
+  %c0 = arith.constant 0 : i32
+  %size = arith.constant 64 : i32
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %d = arith.constant 64 : i64
+  %x = tile.program_id x
+  %batch = arith.divsi %x, %heads : i32
+  %before = arith.muli %batch, %heads : i32
+  %head = arith.subi %x, %before : i32
+  %head64 = arith.extsi %head : i32 to i64
+  %keys64 = arith.extsi %keys : i32 to i64
+  %of = arith.muli %keys64, %d : i64
+  %at = arith.muli %head64, %of : i64
+  %kh = tile.addptr %k, %at : !tile.ptr<bf16>, i64
+  %qw = tile.make_block_ptr %q shape[%d, %d] strides[%d, %one] offsets[%zero, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+  %qt = tile.load %qw : !tile.block_ptr<64x64xbf16>
+  %init = arith.constant dense<0.0> : tensor<64x64xf32>
+  %a = scf.for %j = %c0 to %keys step %size iter_args(%acc = %init) -> (tensor<64x64xf32>) : i32 {
+    %j64 = arith.extsi %j : i32 to i64
+    %kw = tile.make_block_ptr %kh shape[%keys64, %d] strides[%d, %one] offsets[%j64, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+    %kt = tile.load %kw : !tile.block_ptr<64x64xbf16>
+    %t = tile.trans %kt order [1, 0] : tensor<64x64xbf16> -> tensor<64x64xbf16>
+    %s = tile.dot %qt, %t, %acc : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    scf.yield %s : tensor<64x64xf32>
+  }
+  %ow = tile.make_block_ptr %o shape[%d, %d] strides[%d, %one] offsets[%zero, %zero] : !tile.ptr<f32> -> !tile.block_ptr<64x64xf32>
+  tile.store %ow, %a : !tile.block_ptr<64x64xf32>
+  tile.return
+}

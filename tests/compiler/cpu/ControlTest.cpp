@@ -452,7 +452,7 @@ tile.kernel @k(%y: !tile.ptr<i32>, %nx: i32, %ny: i32, %nz: i32) grid(nx, ny, nz
   tile.return
 })";
   const std::vector<std::array<int32_t, 3>> grids = {
-      {1, 1, 1}, {5, 3, 2}, {3, 19, 1}, {4, 1, 9}, {2, 8, 3}};
+      {1, 1, 1}, {5, 3, 2}, {30, 19, 1}, {300, 1, 2}, {2, 80, 3}};
   for (const bool grows : {true, false}) {
     Program program(fill(text, {{"END", grows ? "arith.addi %x, %c1 : i32"
                                               : "arith.subi %ny, %row : i32"}}),
