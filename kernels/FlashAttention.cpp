@@ -273,15 +273,18 @@ static std::string tuningKey(const Operands &operands,
 static FlashAttentionTiles completed(FlashAttentionTiles tiles,
                                      const Operand &q,
                                      const FlashAttentionOptions &options) {
-  // Short queries (decoding) get tiles no longer than they are.
-  constexpr int64_t kShortest = 16, kFewWarps = 4;
-  const int64_t fitting = std::max(kShortest, sizeClass(q.rows));
-  if (fitting < tiles.blockM) {
-    tiles.blockM = fitting;
-    tiles.numWarps = std::min(tiles.numWarps, kFewWarps);
-  }
+  // Short queries (decoding) get tiles no longer than they are. Each warp keeps
+  // its number of rows, but for few warps.
+  constexpr int64_t kShortest = 16, kFewWarps = 4, kMostWarps = 16;
+  int64_t rows = std::min(tiles.blockM, std::max(kShortest, sizeClass(q.rows)));
   if (options.blockM)
-    tiles.blockM = options.blockM;
+    rows = options.blockM;
+  if (rows != tiles.blockM) {
+    const int64_t fewest = std::min(tiles.numWarps, kFewWarps);
+    tiles.numWarps =
+        std::clamp(tiles.numWarps * rows / tiles.blockM, fewest, kMostWarps);
+    tiles.blockM = rows;
+  }
   if (options.blockN)
     tiles.blockN = options.blockN;
   if (options.numWarps)

@@ -20,24 +20,58 @@ struct Row {
 };
 } // namespace
 
-/// For 16-bit types and fp8; the first row that fits counts.
+/// For 16-bit types; the first row that fits counts. On sm_90a, warpgroups of
+/// 64 rows share the keys; what limits blockN are registers (scores and output
+/// are both held by the consumers) and, for d = 256, shared memory. Masked
+/// tiles need more registers, so that causal kernels have shorter ones.
 static const Row defaults[] = {
     {DeviceClass::Cpu, 256, {}, {64, 64, 4, 2}},
 
-    {DeviceClass::Sm80, 256, {}, {64, 64, 4, 2}},
+    {DeviceClass::Sm80, 64, {}, {128, 64, 4, 2}},
+    {DeviceClass::Sm80, 120, {}, {64, 64, 4, 2}},
+    {DeviceClass::Sm80, 128, {}, {128, 64, 4, 2}},
+    {DeviceClass::Sm80, 192, {}, {64, 64, 4, 2}},
+    {DeviceClass::Sm80, 256, {}, {64, 64, 8, 2}},
 
-    {DeviceClass::Sm90a, 64, {}, {64, 64, 4, 2}},
-    {DeviceClass::Sm90a, 128, {}, {64, 64, 4, 2}},
-    {DeviceClass::Sm90a, 256, {}, {64, 64, 4, 2}},
+    {DeviceClass::Sm90a, 64, false, {192, 128, 12, 2}},
+    {DeviceClass::Sm90a, 64, true, {192, 96, 12, 2}},
+    {DeviceClass::Sm90a, 128, {}, {128, 128, 8, 2}},
+    {DeviceClass::Sm90a, 192, false, {128, 112, 8, 2}},
+    {DeviceClass::Sm90a, 192, true, {128, 64, 8, 2}},
+    {DeviceClass::Sm90a, 256, false, {128, 80, 8, 2}},
+    {DeviceClass::Sm90a, 256, true, {128, 64, 8, 2}},
 };
+
+/// f32 takes three products of tf32 and twice the registers for operands.
+static FlashAttentionTiles tilesOfF32(const FlashAttentionClass &kind) {
+  if (kind.device == DeviceClass::Cpu)
+    return {64, 64, 4, 2};
+  if (kind.headDim <= 64)
+    return {128, 32, 8, 2};
+  if (kind.headDim <= 128)
+    return {64, 32, 8, 2};
+  return {32, 32, 8, 2};
+}
+
+static bool is16Bit(DType dtype) {
+  return dtype == DType::BF16 || dtype == DType::F16;
+}
 
 FlashAttentionTiles
 flashtile::defaultFlashAttentionTiles(const FlashAttentionClass &kind) {
-  // f32 takes three products of tf32 and twice the registers for operands.
   if (kind.dtype == DType::F32)
+    return tilesOfF32(kind);
+  // fp8 is widened in registers.
+  if (!is16Bit(kind.dtype))
     return {64, 64, 4, 2};
+  // Products of warpgroups take 16 elements of a row at a time; without them
+  // the kernel is that of sm_80.
+  constexpr int64_t step = 16;
+  DeviceClass device = kind.device;
+  if (device == DeviceClass::Sm90a && kind.headDim % step != 0)
+    device = DeviceClass::Sm80;
   for (const Row &row : defaults)
-    if (row.device == kind.device && kind.headDim <= row.maxHeadDim &&
+    if (row.device == device && kind.headDim <= row.maxHeadDim &&
         row.causal.value_or(kind.causal) == kind.causal)
       return row.tiles;
   return {};
@@ -50,6 +84,15 @@ flashtile::flashAttentionCandidates(const FlashAttentionClass &kind) {
     for (int64_t blockM : {32, 64, 128})
       for (int64_t blockN : {32, 64, 128})
         all.push_back({blockM, blockN, 4, 2});
+    return all;
+  }
+  if (kind.device == DeviceClass::Sm90a && is16Bit(kind.dtype)) {
+    // A warpgroup for each 64 rows; three have too few registers for long rows.
+    constexpr int64_t longRow = 64;
+    for (int64_t groups : {1, 2, 3})
+      for (int64_t blockN : {64, 96, 128, 176})
+        if (groups < 3 || kind.headDim <= longRow)
+          all.push_back({64 * groups, blockN, 4 * groups, 2});
     return all;
   }
   struct Rows {
