@@ -59,6 +59,25 @@ def OrderProgramsPass
                            "::flashtile::tilegpu::TileGPUDialect"];
 }
 
+def HoistOperandsPass : Pass<"tilegpu-hoist-operands", "::flashtile::tile::KernelOp"> {
+  let summary = "keep left operands that a loop does not change in registers";
+  let description = [{
+    A left operand of warpgroup products that is loaded outside of their loop is
+    read from shared memory once, where there are registers for it.
+
+    **Input:** a kernel after `--tilegpu-specialize-warps`.
+
+    **Output:** `tilegpu.load_shared` before the loop; the buffer is released
+    behind it.
+
+    **Example:** tests/compiler/Schedule/hoist-operands.mlir
+
+    **Order:** after `--tilegpu-specialize-warps`, before
+    `--tilegpu-overlap-products`.
+  }];
+  let dependentDialects = ["::flashtile::tilegpu::TileGPUDialect"];
+}
+
 def OverlapProductsPass
     : Pass<"tilegpu-overlap-products", "::flashtile::tile::KernelOp"> {
   let summary = "multiply while other things happen";

@@ -22,6 +22,8 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
+#include <limits>
+
 using namespace mlir;
 
 namespace flashtile::gpu {
@@ -44,12 +46,17 @@ void buildGpuPipeline(OpPassManager &pm, const GpuPipelineOptions &options) {
   // Blocks with small numbers have the programs that run longest.
   OrderProgramsPassOptions order;
   order.group = options.programGroup;
+  // Where blocks have fixed shares of unequal programs, groups may give some of
+  // them the long ones of each: all programs are one group.
+  if (options.persistent == "true" && order.group > 0)
+    order.group = std::numeric_limits<int32_t>::max();
   pm.addNestedPass<tile::KernelOp>(createOrderProgramsPass(order));
   // Operands of warpgroup products are loaded by a warp of their own.
   SpecializeWarpsPassOptions roles;
   roles.numStages = options.numStages;
   roles.persistent = options.persistent;
   pm.addNestedPass<tile::KernelOp>(createSpecializeWarpsPass(roles));
+  pm.addNestedPass<tile::KernelOp>(createHoistOperandsPass());
   pm.addNestedPass<tile::KernelOp>(createOverlapProductsPass());
   // Other operands go to shared memory in the background.
   tilegpu::StageLoadsPassOptions staging;
