@@ -22,6 +22,9 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
+#include <algorithm>
+#include <limits>
+
 namespace flashtile::gpu {
 #define GEN_PASS_DEF_ORDERPROGRAMSPASS
 #include "compiler/Schedule/Passes.h.inc"
@@ -79,12 +82,15 @@ void OrderPrograms::runOnOperation() {
   ProgramOrder order;
   order.axis = *axis;
   order.fromEnd = cost.axes[*axis] == Trend::Grows;
-  order.group = group;
+  constexpr int64_t kAll = std::numeric_limits<int32_t>::max();
+  order.group = std::min<int64_t>(group, kAll);
   placePrograms(kernel, order);
-  remarkApplied(kernel, kName, "Order",
-                "programs at the " +
-                    std::string(order.fromEnd ? "end" : "start") + " of axis " +
-                    std::string(1, char('x' + *axis)) +
-                    " run longest and start first, in groups of " +
-                    std::to_string(int64_t(group)) + " programs");
+  remarkApplied(
+      kernel, kName, "Order",
+      "programs at the " + std::string(order.fromEnd ? "end" : "start") +
+          " of axis " + std::string(1, char('x' + *axis)) +
+          " run longest and start first, " +
+          (group >= kAll ? std::string("all in one group")
+                         : "in groups of " + std::to_string(int64_t(group)) +
+                               " programs"));
 }
