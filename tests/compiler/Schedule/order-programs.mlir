@@ -176,3 +176,55 @@ tile.kernel @asserts(%n: i32, %fine: i1) grid(n, fine) -> (n) {
   }
   tile.return
 }
+
+// -----
+
+// Some programs run a loop that others skip.
+// CHECK-LABEL: tile.kernel @branch
+// CHECK-NOT: block_id
+// REMARK: remark: [Missed] Order {{.*}}along one axis alone
+tile.kernel @branch(%n: i32) grid(n) -> (n) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %r = tile.program_id x
+  %first = arith.cmpi eq, %r, %zero : i32
+  scf.if %first {
+    scf.for %j = %zero to %n step %one : i32 {
+    }
+  }
+  tile.return
+}
+
+// -----
+
+// A loop inside another one that depends on the position.
+// CHECK-LABEL: tile.kernel @nested
+// CHECK-NOT: block_id
+// REMARK: remark: [Missed] Order {{.*}}along one axis alone
+tile.kernel @nested(%n: i32) grid(n) -> (n) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %r = tile.program_id x
+  scf.for %i = %zero to %n step %one : i32 {
+    scf.for %j = %zero to %r step %one : i32 {
+    }
+  }
+  tile.return
+}
+
+// -----
+
+// Blocks that take several programs place them themselves.
+// CHECK-LABEL: tile.kernel @persistent
+// CHECK: tile.program_id
+// CHECK-NOT: block_id
+// REMARK-NOT: remark:
+tile.kernel @persistent(%n: i32) grid(n) -> (n)
+    attributes {tilegpu.target = "sm_80", tilegpu.num_warps = 4 : i32, tilegpu.persistent = 1 : i64} {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %r = tile.program_id x
+  scf.for %i = %zero to %r step %one : i32 {
+  }
+  tile.return
+}
