@@ -175,9 +175,9 @@ problemConfig(const Operand &q, const Operand &k, const Operand &v,
   config.headDim = q.headDim;
   config.causal = options.causal;
   config.alignment = options.alignment;
-  // The compiler does not see that tiles beyond the diagonal change nothing
-  // since their values are added in a branch (FlashAttentionForward.cpp), and
-  // would go through all keys: twice the time.
+  // The compiler leaves out the tiles beyond the diagonal without this, too, at
+  // the same speed on the cpu (f32, d = 64: 1.57 ms against 1.56). The order of
+  // programs on GPUs was measured with it.
   config.shortenedLoop = options.causal;
   config.scaleIsPositive =
       scaleOf(q, options) >= double(std::numeric_limits<float>::min());

@@ -244,7 +244,9 @@ private:
         [&] { return dot(p, v, acc); });
   }
 
-  /// Keys out of range count as seen: there p and v are 0.
+  /// Keys out of range count as seen: there p and v are 0. The weight of a key
+  /// that is not seen is 0, or NaN in a row where everything is, which so stays
+  /// NaN whatever the row sees: the compiler leaves out masked tiles on that.
   Value addVisible(const Value &p, const Value &start, const Value &acc) {
     auto [result] =
         forRange(0, config.blockN, 1, {acc}, [&](Value key, Value acc) {
@@ -252,9 +254,10 @@ private:
           Value weight = cast(sum(where(isKey, p, 0.0), 1), f32);
           Value position = start + key;
           Value row = cast(load(advance(valueRow, {position, 0})), f32);
-          Value product = expandDims(weight, 1) * row;
+          weight = broadcastTo(expandDims(weight, 1), acc.shape());
+          Value product = weight * row;
           Value seen = lastVisible >= position;
-          return acc + where(seen, product, 0.0);
+          return acc + where(seen, product, weight);
         });
     return result;
   }

@@ -339,7 +339,7 @@ tile.kernel @flash_attention_forward_causal(
         %row_bf16 = tile.load %row_at : !tile.block_ptr<1x64xbf16>
         %row = tile.cast %row_bf16 : tensor<1x64xbf16> -> tensor<1x64xf32>
 
-        // sum + where(seen, weight * row, 0)
+        // sum + where(seen, weight * row, weight), the latter being 0
         %weight_column = tile.expand_dims %weight axis 1 : tensor<64xf32> -> tensor<64x1xf32>
         %weight_tile = tile.broadcast %weight_column : tensor<64x1xf32> -> tensor<64x64xf32>
         %row_tile = tile.broadcast %row : tensor<1x64xf32> -> tensor<64x64xf32>
@@ -347,7 +347,7 @@ tile.kernel @flash_attention_forward_causal(
         %position_column = tile.splat %position : i32 -> tensor<64x1xi32>
         %seen = arith.cmpi sge, %last_key, %position_column : tensor<64x1xi32>
         %seen_tile = tile.broadcast %seen : tensor<64x1xi1> -> tensor<64x64xi1>
-        %seen_product = arith.select %seen_tile, %product, %zero_tile
+        %seen_product = arith.select %seen_tile, %product, %weight_tile
             : tensor<64x64xi1>, tensor<64x64xf32>
         %sum_new = arith.addf %sum, %seen_product : tensor<64x64xf32>
         scf.yield %sum_new : tensor<64x64xf32>

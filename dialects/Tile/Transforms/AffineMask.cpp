@@ -38,6 +38,9 @@ bool AffineForm::add(const AffineForm &other, int64_t factor) {
   for (auto [symbol, coefficient] : other.symbols)
     if (!addProduct(symbols[symbol], coefficient, factor))
       return false;
+  for (auto [counter, coefficient] : other.counters)
+    if (!addProduct(counters[counter], coefficient, factor))
+      return false;
   symbols.remove_if([](const auto &entry) { return entry.second == 0; });
   if (lanes.size() < other.lanes.size())
     lanes.resize(other.lanes.size(), 0);
@@ -47,14 +50,23 @@ bool AffineForm::add(const AffineForm &other, int64_t factor) {
   return true;
 }
 
-bool MaskAtom::operator==(const MaskAtom &other) const {
-  if (induction != other.induction || smallest != other.smallest ||
-      largest != other.largest || symbols.size() != other.symbols.size())
+/// Whether two inequalities differ in their lanes only.
+static bool differInLanes(const MaskAtom &a, const MaskAtom &b) {
+  if (a.induction != b.induction || a.symbols.size() != b.symbols.size())
     return false;
-  return llvm::all_of(symbols, [&](const auto &entry) {
-    auto it = other.symbols.find(entry.first);
-    return it != other.symbols.end() && it->second == entry.second;
+  return llvm::all_of(a.symbols, [&](const auto &entry) {
+    auto it = b.symbols.find(entry.first);
+    return it != b.symbols.end() && it->second == entry.second;
   });
+}
+
+bool MaskAtom::operator==(const MaskAtom &other) const {
+  return smallest == other.smallest && largest == other.largest &&
+         differInLanes(*this, other);
+}
+
+bool MaskAtom::isFalseWith(const MaskAtom &other) const {
+  return smallest >= other.smallest && differInLanes(*this, other);
 }
 
 /// The largest value of `atom`'s left side over the iterations, with `lanes`
@@ -122,6 +134,16 @@ bool MaskCondition::variesWithLoop() const {
       atoms, [](const auto &entry) { return entry.first.induction != 0; });
 }
 
+/// First and last value of a counter; nothing where they are not constant.
+static std::optional<std::pair<int64_t, int64_t>>
+getCounterRange(scf::ForOp loop) {
+  std::optional<int64_t> first = getConstantInt(loop.getLowerBound()),
+                         end = getConstantInt(loop.getUpperBound());
+  if (!first || !end || *first >= *end || loop.getUnsignedCmp())
+    return std::nullopt;
+  return std::pair(*first, *end - 1);
+}
+
 namespace {
 
 /// Reads integers of one loop.
@@ -140,6 +162,11 @@ public:
       AffineForm form;
       form.constant = *constant;
       form.lanes.resize(rankOf(value), 0);
+      return form;
+    }
+    if (isInnerCounter(value)) {
+      AffineForm form;
+      form.counters[value] = 1;
       return form;
     }
     std::string earlier = reason;
@@ -162,6 +189,15 @@ public:
 
 private:
   static constexpr unsigned kMaxDepth = 64;
+
+  bool isInnerCounter(Value value) const {
+    auto argument = dyn_cast<BlockArgument>(value);
+    auto inner = argument
+                     ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
+                     : scf::ForOp();
+    return inner && value == inner.getInductionVar() &&
+           loop->isProperAncestor(inner) && getCounterRange(inner).has_value();
+  }
 
   static size_t rankOf(Value value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -356,6 +392,15 @@ std::optional<MaskAtom> makeAtom(const AffineForm &form,
   for (auto [lane, extent] : llvm::zip(form.lanes, shape))
     if (!addProduct(lane < 0 ? atom.smallest : atom.largest, lane, extent - 1))
       return std::nullopt;
+  for (auto [counter, coefficient] : form.counters) {
+    auto inner = cast<scf::ForOp>(
+        cast<BlockArgument>(counter).getOwner()->getParentOp());
+    auto [first, last] = *getCounterRange(inner);
+    if (!addProduct(atom.smallest, coefficient < 0 ? last : first,
+                    coefficient) ||
+        !addProduct(atom.largest, coefficient < 0 ? first : last, coefficient))
+      return std::nullopt;
+  }
   // Bounds below are off by at most one from these.
   if (atom.induction == INT64_MIN || atom.largest == INT64_MAX ||
       atom.smallest == INT64_MIN)

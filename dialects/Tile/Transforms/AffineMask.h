@@ -9,7 +9,8 @@
 //
 // with invariant scalars, and knows the extremes of c over the lanes of the
 // tile. All lanes are true where the inequality holds for the largest c, and
-// all are false where it fails for the smallest.
+// all are false where it fails for the smallest. The counter of an inner loop
+// with constant bounds counts as one more lane.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,6 +35,8 @@ struct AffineForm {
   int64_t induction = 0;
   /// Coefficients of scalars that the loop does not change; none is zero.
   llvm::MapVector<mlir::Value, int64_t> symbols;
+  /// Coefficients of the counters of inner loops with constant bounds.
+  llvm::MapVector<mlir::Value, int64_t> counters;
   /// For each dimension of a tile, the coefficient of the position along it.
   llvm::SmallVector<int64_t> lanes;
 
@@ -50,6 +53,9 @@ struct MaskAtom {
   int64_t largest = 0;
 
   bool operator==(const MaskAtom &other) const;
+
+  /// Whether this is false in every lane wherever `other` is.
+  bool isFalseWith(const MaskAtom &other) const;
 
   /// Whether no lane can be false, whatever the iteration.
   bool isAlwaysTrue(mlir::scf::ForOp loop) const;

@@ -3,10 +3,8 @@
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// RowAlignment finds which dimensions of a value run along the rows of the
-// running maximum; Interpreter evaluates the body for one class of a row;
-// Prover puts the cases and the induction together. The header states the
-// argument.
+// Interpreter evaluates the body for one class of a row; Prover puts the cases
+// and the induction together. The header states the argument.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,14 +12,14 @@
 
 #include "dialects/Tile/IR/TileDialect.h"
 #include "dialects/Tile/Transforms/FloatClasses.h"
+#include "dialects/Tile/Transforms/RowAlignment.h"
+#include "dialects/Tile/Transforms/ScalarFacts.h"
 #include "dialects/Tile/Transforms/UniformFactor.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
-#include "llvm/ADT/EquivalenceClasses.h"
-#include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -42,143 +40,25 @@ struct Known {
   static Known of(FloatClasses all) { return {all, 0, -1}; }
 
   FloatClasses atWitness() const { return witness ? witness : all; }
+
+  /// What is known of a value that is either of two.
+  static Known join(const Known &a, const Known &b) {
+    Known result = {FloatClasses(a.all | b.all), 0,
+                    a.same == b.same ? a.same : -1};
+    if (a.witness || b.witness)
+      result.witness = a.atWitness() | b.atWitness();
+    return result;
+  }
+
+  bool operator==(const Known &other) const {
+    return all == other.all && atWitness() == other.atWitness() &&
+           same == other.same;
+  }
 };
 
 } // namespace
 
-/// Operations whose operands and results correspond element by element.
-static bool isElementwise(Operation *op) {
-  return op->hasTrait<OpTrait::Elementwise>() ||
-         isa<arith::SelectOp, LoadOp, AtomicAddOp>(op);
-}
-
-/// Values that are the same in every element have no rows.
-static bool isUniformOp(Operation *op) {
-  return isa<SplatOp, FullOp>(op) || op->hasTrait<OpTrait::ConstantLike>();
-}
-
-static size_t rankOf(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type ? type.getRank() : 0;
-}
-
 namespace {
-
-//===----------------------------------------------------------------------===//
-// RowAlignment
-//===----------------------------------------------------------------------===//
-
-/// Which dimensions of the loop's values correspond, by unification over the
-/// body.
-class RowAlignment {
-public:
-  explicit RowAlignment(scf::ForOp loop) : loop(loop) {
-    for (Operation &op : loop.getBody()->without_terminator())
-      unify(&op);
-    for (auto [argument, yielded] :
-         llvm::zip(loop.getRegionIterArgs(), loop.getYieldedValues()))
-      unifyAll(argument, yielded);
-  }
-
-  /// Whether two dimensions of one value correspond, as in x + trans(x): then
-  /// elements of one row meet those of another.
-  bool mixesDimensions() {
-    auto mixes = [&](Value value) {
-      llvm::SmallSet<Dim, 4> seen;
-      for (size_t dim = 0; dim < rankOf(value); ++dim)
-        if (!seen.insert(leader(value, dim)).second)
-          return true;
-      return false;
-    };
-    for (Operation &op : loop.getBody()->without_terminator())
-      if (llvm::any_of(op.getResults(), mixes))
-        return true;
-    return llvm::any_of(loop.getRegionIterArgs(), mixes);
-  }
-
-  /// Lets rows run along the dimensions of `value`.
-  void setRows(Value value) {
-    for (size_t dim = 0; dim < rankOf(value); ++dim)
-      rows.insert(leader(value, dim));
-  }
-
-  bool isRow(Value value, size_t dim) const {
-    return rows.contains(leader(value, dim));
-  }
-  bool hasRows(Value value) const {
-    for (size_t dim = 0; dim < rankOf(value); ++dim)
-      if (isRow(value, dim))
-        return true;
-    return false;
-  }
-
-private:
-  using Dim = std::pair<void *, size_t>;
-
-  Dim leader(Value value, size_t dim) const {
-    Dim key(value.getAsOpaquePointer(), dim);
-    auto it = classes.findLeader(key);
-    return it == classes.member_end() ? key : *it;
-  }
-
-  void unify(Value a, size_t i, Value b, size_t j) {
-    // Values from outside are not computed from the running maximum.
-    auto counts = [&](Value value) {
-      Operation *op = value.getDefiningOp();
-      return !loop.isDefinedOutsideOfLoop(value) && !(op && isUniformOp(op));
-    };
-    if (counts(a) && counts(b))
-      classes.unionSets(Dim(a.getAsOpaquePointer(), i),
-                        Dim(b.getAsOpaquePointer(), j));
-  }
-
-  void unifyAll(Value a, Value b) {
-    if (rankOf(a) == rankOf(b))
-      for (size_t dim = 0; dim < rankOf(a); ++dim)
-        unify(a, dim, b, dim);
-  }
-
-  void unify(Operation *op) {
-    llvm::TypeSwitch<Operation *>(op)
-        .Case([&](ExpandDimsOp expand) {
-          for (size_t dim = 0; dim < rankOf(expand.getOperand()); ++dim)
-            unify(expand.getOperand(), dim, expand,
-                  dim + (dim >= expand.getAxis()));
-        })
-        .Case([&](BroadcastOp broadcast) {
-          ArrayRef<int64_t> from = broadcast.getOperand().getType().getShape();
-          for (size_t dim = 0; dim < from.size(); ++dim)
-            if (from[dim] == broadcast.getType().getDimSize(dim))
-              unify(broadcast.getOperand(), dim, broadcast, dim);
-        })
-        .Case([&](TransOp trans) {
-          for (auto [dim, source] : llvm::enumerate(trans.getOrder()))
-            unify(trans.getOperand(), source, trans, dim);
-        })
-        .Case<MaxOp, MinOp, SumOp>([&](auto reduce) {
-          for (size_t dim = 0; dim < rankOf(reduce.getResult()); ++dim)
-            unify(reduce.getOperand(), dim + (dim >= reduce.getAxis()),
-                  reduce.getResult(), dim);
-        })
-        .Case([&](DotOp dot) {
-          unify(dot.getA(), 0, dot, 0);
-          unify(dot.getA(), 1, dot.getB(), 0);
-          unify(dot.getB(), 1, dot, 1);
-          unifyAll(dot.getC(), dot);
-        })
-        .Default([&](Operation *) {
-          if (!isElementwise(op))
-            return;
-          for (Value operand : op->getOperands())
-            for (Value result : op->getResults())
-              unifyAll(operand, result);
-        });
-  }
-
-  scf::ForOp loop;
-  llvm::EquivalenceClasses<Dim> classes;
-  llvm::SmallSet<Dim, 4> rows;
-};
 
 //===----------------------------------------------------------------------===//
 // Interpreter
@@ -202,18 +82,7 @@ public:
       known.same = index;
       values[argument] = known;
     }
-    for (Operation &op : loop.getBody()->without_terminator()) {
-      for (Value result : op.getResults())
-        values[result] = defaultOf(result);
-      if (op.getNumResults() == 1 && op.getNumRegions() == 0)
-        values[op.getResult(0)] = evaluate(&op);
-      for (Value result : op.getResults())
-        if (auto it = assumed.find(result); it != assumed.end()) {
-          values[result].all &= it->second.all;
-          if (it->second.witness)
-            values[result].witness = it->second.witness;
-        }
-    }
+    run(loop.getBody());
   }
 
   Known get(Value value) const {
@@ -238,6 +107,103 @@ public:
   }
 
 private:
+  void run(Block *block) {
+    for (Operation &op : block->without_terminator()) {
+      if (auto branch = dyn_cast<scf::IfOp>(op)) {
+        runBranches(branch);
+      } else if (auto inner = dyn_cast<scf::ForOp>(op)) {
+        runLoop(inner);
+      } else {
+        for (Value result : op.getResults())
+          values[result] = defaultOf(result);
+        if (op.getNumResults() == 1 && op.getNumRegions() == 0)
+          values[op.getResult(0)] = evaluate(&op);
+      }
+      for (Value result : op.getResults())
+        if (auto it = assumed.find(result); it != assumed.end()) {
+          values[result].all &= it->second.all;
+          if (it->second.witness)
+            values[result].witness = it->second.witness;
+        }
+    }
+  }
+
+  /// Each result is what one of the branches gives.
+  void runBranches(scf::IfOp branch) {
+    run(branch.thenBlock());
+    if (branch.elseBlock())
+      run(branch.elseBlock());
+    for (auto [index, result] : llvm::enumerate(branch.getResults()))
+      values[result] = choose(get(branch.getCondition()),
+                              get(branch.thenYield().getOperand(index)),
+                              get(branch.elseYield().getOperand(index)));
+  }
+
+  /// What the arguments of an inner loop are at the start of its iterations, by
+  /// induction: more and more is taken to be possible until an iteration adds
+  /// nothing to that.
+  void runLoop(scf::ForOp inner) {
+    SmallVector<Known> state;
+    for (Value init : inner.getInitArgs())
+      state.push_back(get(init));
+    iterate(inner, state);
+    // One of the iterations is that of the witness.
+    if (arith::CmpIOp atKey = findKeyAtCounter(inner)) {
+      runOnce(inner, state, atKey);
+      for (auto [known, yielded] : llvm::zip(state, inner.getYieldedValues()))
+        known = get(yielded);
+      iterate(inner, state);
+    }
+    for (auto [result, known] : llvm::zip(inner.getResults(), state))
+      values[result] = known;
+  }
+
+  void iterate(scf::ForOp inner, SmallVectorImpl<Known> &state) {
+    for (bool grows = true; grows;) {
+      runOnce(inner, state, {});
+      grows = false;
+      for (auto [known, yielded] : llvm::zip(state, inner.getYieldedValues())) {
+        Known joined = Known::join(known, get(yielded));
+        grows |= !(joined == known);
+        known = joined;
+      }
+    }
+  }
+
+  /// One iteration; that in which `atKey` holds at the witness, if given.
+  void runOnce(scf::ForOp inner, ArrayRef<Known> state, arith::CmpIOp atKey) {
+    for (auto [argument, known] : llvm::zip(inner.getRegionIterArgs(), state))
+      values[argument] = known;
+    arith::CmpIOp outer = trueAtWitness;
+    trueAtWitness = atKey;
+    run(inner.getBody());
+    trueAtWitness = outer;
+  }
+
+  /// A comparison of the positions in a row with the counter of `inner`, which
+  /// goes through all of them: it holds at the witness in one iteration.
+  static arith::CmpIOp findKeyAtCounter(scf::ForOp inner) {
+    std::optional<int64_t> first = getConstantInt(inner.getLowerBound()),
+                           end = getConstantInt(inner.getUpperBound()),
+                           step = getConstantInt(inner.getStep());
+    if (!first || !end || step != 1 || inner.getUnsignedCmp())
+      return {};
+    for (auto compare : inner.getBody()->getOps<arith::CmpIOp>()) {
+      auto lanes = compare.getLhs().getDefiningOp<ArangeOp>();
+      auto counter = compare.getRhs().getDefiningOp<SplatOp>();
+      if (!lanes) {
+        lanes = compare.getRhs().getDefiningOp<ArangeOp>();
+        counter = compare.getLhs().getDefiningOp<SplatOp>();
+      }
+      if (compare.getPredicate() == arith::CmpIPredicate::eq && lanes &&
+          counter && counter.getValue() == inner.getInductionVar() &&
+          *first <= int32_t(lanes.getStart()) &&
+          int32_t(lanes.getEnd()) <= *end)
+        return compare;
+    }
+    return {};
+  }
+
   static bool isCondition(Value value) {
     return flashtile::tile::getElementType(value.getType()).isInteger(1);
   }
@@ -290,7 +256,16 @@ private:
       result.same = b.same;
     else if (b.all == kOne)
       result.same = a.same;
+    else if (keptByFinite(a) && !(b.all & ~kFinite))
+      result.same = a.same;
+    else if (keptByFinite(b) && !(a.all & ~kFinite))
+      result.same = b.same;
     return result;
+  }
+
+  /// Zero and NaN times a finite number are what they were.
+  static bool keptByFinite(const Known &known) {
+    return !(known.all & ~(kZero | kNaN));
   }
 
   static Known maximumOf(const Known &a, const Known &b) {
@@ -309,8 +284,8 @@ private:
       return yes;
     if (condition.all == kFalse)
       return no;
-    Known result = {FloatClasses(yes.all | no.all), 0,
-                    yes.same == no.same ? yes.same : -1};
+    Known result = Known::join(yes, no);
+    result.witness = 0;
     if (condition.witness || yes.witness || no.witness) {
       if (condition.atWitness() & kTrue)
         result.witness |= yes.atWitness();
@@ -382,6 +357,8 @@ private:
     Value result = op->getResult(0);
     if (isUniformOp(op) && op->getNumOperands() == 0)
       return fromOutside(result);
+    if (trueAtWitness && op == trueAtWitness)
+      return {kTrue | kFalse, kTrue, -1};
     if (flashtile::tile::getElementType(result.getType()).isInteger() &&
         !isCondition(result))
       return defaultOf(result);
@@ -456,6 +433,8 @@ private:
   const RowAlignment &alignment;
   DenseMap<Value, Known> assumed;
   DenseMap<Value, Known> values;
+  /// Null outside of the iteration of an inner loop that meets the witness.
+  arith::CmpIOp trueAtWitness;
 };
 
 //===----------------------------------------------------------------------===//
@@ -541,22 +520,39 @@ private:
   /// maximum has a class in `row`.
   void assumeEntry(Interpreter &interpreter, FloatClasses row) {
     interpreter.assume(maximumArgument, Known::of(row));
-    const DenseSet<unsigned> &set = row == kNegInf ? zeroAtStart : nanAfterNaN;
-    FloatClasses classes = row == kNegInf ? kZero : kNaN;
-    if (row == kNegInf || row == kPosInf || row == kNaN)
-      for (unsigned index : set)
+    if (row == kNegInf)
+      for (auto [index, classes] : atStart)
         interpreter.assume(loop.getRegionIterArg(index), Known::of(classes));
+    if (row == kPosInf || row == kNaN)
+      for (unsigned index : nanAfterNaN)
+        interpreter.assume(loop.getRegionIterArg(index), Known::of(kNaN));
   }
 
-  /// Carried values that are all of `classes` after an iteration.
-  void keepIfYielded(Interpreter &interpreter, DenseSet<unsigned> &set,
-                     FloatClasses classes) {
+  /// Keeps the carried values that are NaN after an iteration.
+  void keepIfNaN(Interpreter &interpreter) {
     interpreter.run();
-    for (unsigned index : llvm::to_vector(set))
-      if (interpreter.get(loop.getYieldedValues()[index]).all != classes) {
-        set.erase(index);
+    for (unsigned index : llvm::to_vector(nanAfterNaN))
+      if (interpreter.get(loop.getYieldedValues()[index]).all != kNaN) {
+        nanAfterNaN.erase(index);
         changed = true;
       }
+  }
+
+  /// Lets carried values be what they are after an iteration that sees nothing:
+  /// zero still, or perhaps NaN, which a score of -inf leaves where it meets
+  /// values that are not finite. Others are forgotten.
+  void widenStart(Interpreter &interpreter) {
+    interpreter.run();
+    for (auto [index, classes] : llvm::to_vector(atStart)) {
+      FloatClasses after = interpreter.get(loop.getYieldedValues()[index]).all;
+      if (!(after & ~classes))
+        continue;
+      changed = true;
+      if (after & ~(kZero | kNaN))
+        atStart.erase(index);
+      else
+        atStart[index] = kZero | kNaN;
+    }
   }
 
   /// The tiles whose largest element in a row is what the row observes: the
@@ -603,9 +599,9 @@ private:
       interpreter.assume(tile, Known{kAnyFloat, kPosInf, -1});
   }
 
-  /// Finds the carried values that are zero wherever the maximum is -inf, and
-  /// those that are NaN wherever it is +inf or NaN: the largest sets that hold
-  /// initially and that an iteration under any mask keeps.
+  /// Finds the carried values that are zero, or zero or NaN, wherever the
+  /// maximum is -inf, and those that are NaN wherever it is +inf or NaN: the
+  /// most that holds initially and that an iteration under any mask keeps.
   void establishInvariants() {
     unsigned maximumIndex = maximumArgument.getArgNumber() - 1;
     FloatClasses first =
@@ -616,7 +612,7 @@ private:
         continue;
       FloatClasses known = Interpreter::fromOutside(init).all;
       if (!(first & kNegInf) || known == kZero)
-        zeroAtStart.insert(index);
+        atStart[index] = kZero;
       if (!(first & (kPosInf | kNaN)) || known == kNaN)
         nanAfterNaN.insert(index);
     }
@@ -625,20 +621,20 @@ private:
       Interpreter nothing = start();
       assumeEntry(nothing, kNegInf);
       assumeNothingSeen(nothing);
-      keepIfYielded(nothing, zeroAtStart, kZero);
+      widenStart(nothing);
 
       Interpreter nan = start();
       nan.assume(maximumUpdate.getResult(), Known::of(kNaN));
-      keepIfYielded(nan, nanAfterNaN, kNaN);
+      keepIfNaN(nan);
 
       Interpreter stillInfinite = start();
       assumeEntry(stillInfinite, kPosInf);
       stillInfinite.assume(maximumUpdate.getResult(), Known::of(kPosInf));
-      keepIfYielded(stillInfinite, nanAfterNaN, kNaN);
+      keepIfNaN(stillInfinite);
 
       Interpreter nowInfinite = start();
       assumeInfinitySeen(nowInfinite);
-      keepIfYielded(nowInfinite, nanAfterNaN, kNaN);
+      keepIfNaN(nowInfinite);
     } while (changed);
   }
 
@@ -684,7 +680,9 @@ private:
   arith::MaximumFOp maximumUpdate;
   BlockArgument maximumArgument;
   Value observed;
-  DenseSet<unsigned> zeroAtStart, nanAfterNaN;
+  /// Classes of carried values where the maximum is -inf.
+  DenseMap<unsigned, FloatClasses> atStart;
+  DenseSet<unsigned> nanAfterNaN;
   bool changed = false;
 };
 

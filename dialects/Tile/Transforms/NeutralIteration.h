@@ -16,9 +16,16 @@
 //   NaN or infinities (the contract of masking).
 // - m = -inf: nothing was seen yet. The other carried values are known to be
 //   zero, by induction: initially, and because an iteration that leaves m at
-//   -inf has seen only scores of -inf.
+//   -inf has seen only scores of -inf. Or they are zero or NaN, where weights
+//   of zero are multiplied by elements that may not be finite; both stay what
+//   they are when they are multiplied by the zero of exp(-inf).
 // - m = +inf or NaN: the other carried values are known to be NaN in that row,
 //   by induction likewise.
+//
+// A branch gives what either side gives. Of an inner loop, what holds at the
+// start of each iteration is found by induction. One that picks the elements of
+// a row one by one, comparing their positions with its counter, picks the one
+// of which more is known, too.
 //
 // Two values count as equal where they differ in the sign of zero only.
 //

@@ -403,13 +403,16 @@ private:
     trimmed = !dead.empty();
   }
 
-  /// The i1 values that are false wherever `atom` is.
+  /// The i1 values that are false in every lane where `atom` is, also in
+  /// branches and inner loops.
   DenseSet<Value> conditionsLike(const MaskAtom &atom) {
     DenseSet<Value> values;
-    for (const MaskSite &site : sites)
-      for (const auto &[other, condition] : site.condition.atoms)
-        if (condition && other == atom)
+    loop.getBody()->walk([&](arith::CmpIOp compare) {
+      for (const auto &[other, condition] :
+           readMask(compare.getResult(), loop).atoms)
+        if (other.isFalseWith(atom))
           values.insert(condition);
+    });
     return values;
   }
 
