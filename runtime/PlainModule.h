@@ -16,6 +16,8 @@
 #ifndef FLASHTILE_RUNTIME_PLAINMODULE_H
 #define FLASHTILE_RUNTIME_PLAINMODULE_H
 
+#include "compiler/Driver/Compiler.h"
+
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -24,7 +26,6 @@
 
 namespace flashtile {
 
-class CompiledModule;
 class GpuKernel;
 class GpuModule;
 

@@ -640,9 +640,20 @@ static Result cuLinkDestroy(LinkHandle handle) {
   delete static_cast<Link *>(untrack("link", handle));
   return failure;
 }
-static Result cuModuleLoadDataEx(ModuleHandle *module, const void *, unsigned,
-                                 JitOption *, void **) {
-  ENTER();
+static Result cuModuleLoadDataEx(ModuleHandle *module, const void *,
+                                 unsigned count, JitOption *options,
+                                 void **values) {
+  const Lock lock(driver().mutex);
+  const Result failure = enter(__func__);
+  // PTX is compiled here, and what was said of it written as by a link.
+  for (unsigned i = 0; i < count; ++i) {
+    if (options[i] == jitInfoLogBuffer)
+      std::strcpy(static_cast<char *>(values[i]), driver().infoLog.c_str());
+    if (options[i] == jitErrorLogBuffer && failure)
+      std::strcpy(static_cast<char *>(values[i]), driver().errorLog.c_str());
+  }
+  if (failure)
+    return failure;
   *module = makeHandle<ModuleHandle>("module");
   modules[*module] = driver().currentDevice();
   return success;

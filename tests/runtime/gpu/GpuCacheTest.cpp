@@ -37,7 +37,9 @@ protected:
   /// As a new process would get it: whether from the cache.
   bool compilesFromCache() {
     Jit::clearCache();
-    return Jit(Device::cuda(0))
+    CompilerOptions options;
+    options.target = target;
+    return Jit(Device::cuda(0), options)
         .compile(testkernels::vectorAdd)
         .kernel()
         .report()
@@ -45,6 +47,8 @@ protected:
   }
 
   TemporaryFolder folder;
+  /// The driver's linker assembles this one, and what it made is kept.
+  std::string target = "sm_80";
 };
 
 } // namespace
@@ -54,6 +58,16 @@ TEST_F(GpuCacheTest, TheSecondProcessAssemblesNothing) {
   EXPECT_EQ(driver.count("cuLinkComplete"), 1);
   EXPECT_TRUE(compilesFromCache());
   EXPECT_EQ(driver.count("cuLinkComplete"), 1);
+}
+
+// The driver compiles it at each load, and has a cache of its own.
+TEST_F(GpuCacheTest, PtxForHopperIsKeptAsItIs) {
+  target = "sm_90a";
+  EXPECT_FALSE(compilesFromCache());
+  EXPECT_TRUE(compilesFromCache());
+  driver.failOnce["cuModuleLoadDataEx"] = invalidPtx;
+  EXPECT_FALSE(compilesFromCache());
+  EXPECT_EQ(driver.count("cuLinkComplete"), 0);
 }
 
 TEST_F(GpuCacheTest, CodeThatTheDriverRefusesIsCompiledAgain) {

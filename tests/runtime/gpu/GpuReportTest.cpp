@@ -131,6 +131,7 @@ TEST_F(GpuReportTest, WithoutAnAnswerTheOccupancyIsComputed) {
 TEST_F(GpuReportTest, AssemblingKeepsWhatTheDriverSaid) {
   driver.infoLog = assemblerLog;
   KernelArtifact artifact = mappedArtifact();
+  artifact.target = "sm_80";
   artifact.format = CodeFormat::Ptx;
   artifact.code = ptx;
   CompileReport report;
@@ -144,4 +145,22 @@ TEST_F(GpuReportTest, AssemblingKeepsWhatTheDriverSaid) {
   const auto read = KernelArtifact::parse(artifact.serialize());
   ASSERT_TRUE(read);
   EXPECT_EQ(read->kernels[0].entries[0].resources.spillLoadBytes, 388);
+}
+
+// PTX for Hopper is not assembled before it is loaded.
+TEST_F(GpuReportTest, LoadingPtxKeepsWhatTheDriverSaid) {
+  driver.infoLog = assemblerLog;
+  KernelArtifact artifact = mappedArtifact();
+  artifact.format = CodeFormat::Ptx;
+  artifact.code = ptx;
+  CompileReport report;
+  assemble(artifact, CudaDevice::get(0), report);
+  EXPECT_EQ(artifact.format, CodeFormat::Ptx);
+  const auto module =
+      loadOnGpu(std::move(artifact), CudaDevice::get(0), std::move(report));
+  EXPECT_EQ(driver.count("cuLinkComplete"), 0);
+  EXPECT_EQ(module->kernels[0].entries[0].resources.spillLoadBytes, 388);
+  ASSERT_EQ(module->report.warnings.size(), 1u);
+  EXPECT_THAT(module->report.warnings[0], HasSubstr("C7510"));
+  EXPECT_EQ(module->report.stages.back().stage, "driver");
 }
