@@ -102,9 +102,9 @@ public:
                             const std::string &name = "kernel");
 
   /// Compiles and loads PTX as a whole program. The driver's linker compiles
-  /// units of a program, which costs Hopper's kernels their budgets of registers
-  /// and lets every `wgmma` wait for the one before (C7504 and C7509 of ptxas).
-  /// There is no cubin to keep: the driver keeps its own cache.
+  /// units of a program, which costs Hopper's kernels their budgets of
+  /// registers and lets every `wgmma` wait for the one before (C7504 and C7509
+  /// of ptxas). There is no cubin to keep: the driver keeps its own cache.
   static CudaModule loadWholePtx(CudaDevice &device, std::string_view ptx,
                                  const PtxOptions &options = {},
                                  const std::string &name = "kernel");

@@ -36,14 +36,12 @@ static DistributedLayout withRegisters(const DistributedLayout &layout,
 }
 
 DistributedLayout
-flashtile::gpu::replicateWarps(const DistributedLayout &layout,
-                               int64_t count) {
+flashtile::gpu::replicateWarps(const DistributedLayout &layout, int64_t count) {
   if (count == 1)
     return layout;
   DigitList warps = layout.warps();
   warps.push_back({count, Coordinates(layout.rank(), 0)});
-  return {layout.shape(), layout.registers(), layout.lanes(),
-          std::move(warps)};
+  return {layout.shape(), layout.registers(), layout.lanes(), std::move(warps)};
 }
 
 /// A new most significant register digit.
