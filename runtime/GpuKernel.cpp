@@ -95,6 +95,14 @@ void GpuKernel::launch(const Kernel::Grid &grid,
   if (tryLaunch(grid, arguments, problems))
     return;
   if (elsewhere) {
+    // Loading code would end the capture with an error of the driver's.
+    if (!elsewhere->ifLoaded() &&
+        CudaStream::current(entries.front().function.device()).isCapturing())
+      throw Error(ErrorCode::InvalidArgument,
+                  "cannot launch kernel '" + kernel.info.name +
+                      "' in a capture: these arguments need a function that "
+                      "has to be compiled first (" +
+                      problems + "); launch it once before the capture");
     const GpuKernel &plain = elsewhere->kernel(kernel.info.name);
     if (plain.tryLaunch(grid, arguments, problems))
       return;

@@ -138,3 +138,24 @@ TEST_F(PlainModuleTest, OutliveTheHandleOfTheModule) {
   launchUnaligned(copy);
   EXPECT_EQ(launched().back(), "copy_rows__plain");
 }
+
+TEST_F(PlainModuleTest, AreNotCompiledWhileAGraphIsCaptured) {
+  const Kernel kernel = compile();
+  const CudaStream stream = CudaStream::create(CudaDevice::get(0));
+  const CudaStreamGuard guard(stream);
+  {
+    CudaCapture capture(stream);
+    launchAligned(kernel);
+    EXPECT_ERROR(InvalidArgument,
+                 "cannot launch kernel 'copy_rows' in a capture: these "
+                 "arguments need a function that has to be compiled first "
+                 "(argument 'stride': 63 is not a multiple of 4)",
+                 launchUnaligned(kernel));
+    capture.finish();
+  }
+  launchUnaligned(kernel);
+  CudaCapture capture(stream);
+  launchUnaligned(kernel);
+  capture.finish();
+  EXPECT_EQ(loaded(), 2);
+}
