@@ -129,14 +129,21 @@ static std::optional<llvm::SetVector<Operation *>> sliceOf(Value value,
   return slice;
 }
 
+static bool writesMemory(Operation *op) {
+  return op
+      ->walk([](Operation *inner) {
+        return isa<tilegpu::StoreOp, tile::StoreOp, tilegpu::AtomicAddOp,
+                   tile::AtomicAddOp>(inner)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 SmallVector<StagedLoad> StageLoads::findInLoop(scf::ForOp loop) {
   SmallVector<StagedLoad> found;
   SmallVector<tilegpu::LoadOp> seen;
-  bool writes = false;
-  loop.getBody()->walk([&](Operation *op) {
-    writes |= isa<tilegpu::StoreOp, tile::StoreOp, tilegpu::AtomicAddOp,
-                  tile::AtomicAddOp>(op);
-  });
+  bool writes = writesMemory(loop);
   for (StageOp stage : loop.getBody()->getOps<StageOp>()) {
     auto load = stage.getOperand().getDefiningOp<tilegpu::LoadOp>();
     if (!load || load->getBlock() != loop.getBody() ||
@@ -290,6 +297,15 @@ static Operation *ancestorIn(Block *block, Operation *op) {
   return op;
 }
 
+/// Whether something between two operations of a block writes to memory.
+static bool writesBetween(Operation *first, Operation *last) {
+  for (Operation *op = first->getNextNode(); op && op != last;
+       op = op->getNextNode())
+    if (writesMemory(op))
+      return true;
+  return false;
+}
+
 void StageLoads::copyOnce(StagedLoad staged) {
   StageOp stage = staged.stage;
   tilegpu::LoadOp load = staged.load;
@@ -300,8 +316,10 @@ void StageLoads::copyOnce(StagedLoad staged) {
   Value slot = SlotOp::create(b, ring, zero);
   CopyAsyncOp::create(b, load.getPointer(), slot, load.getInBoundsAttr());
   CommitCopiesOp::create(b);
-  // Wait as late as possible; not at all where all uses do.
-  Operation *firstUse = nullptr;
+  // Wait as late as possible, but before anything is written to memory, which
+  // the copy must not see. Loops that wait in every iteration do so themselves;
+  // without iterations they do not, so that the end of the last one has to.
+  Operation *firstUse = nullptr, *lastUse = nullptr;
   bool waited = true;
   SmallVector<Operation *> users(stage->getUsers());
   for (Operation *user : load->getUsers())
@@ -312,12 +330,17 @@ void StageLoads::copyOnce(StagedLoad staged) {
     waited &= waiting.contains(ancestor);
     if (!firstUse || ancestor->isBeforeInBlock(firstUse))
       firstUse = ancestor;
+    if (!lastUse || lastUse->isBeforeInBlock(ancestor))
+      lastUse = ancestor;
   }
-  if (firstUse && !waited) {
+  if (!firstUse || writesBetween(load, firstUse))
+    b.setInsertionPoint(load);
+  else if (waited)
+    b.setInsertionPointAfter(lastUse);
+  else
     b.setInsertionPoint(firstUse);
-    WaitCopiesOp::create(b, 0);
-    BarrierOp::create(b);
-  }
+  WaitCopiesOp::create(b, 0);
+  BarrierOp::create(b);
   staged.replaceBy(slot, firstUse ? firstUse : load.getOperation());
 }
 
