@@ -47,3 +47,40 @@ tile.kernel @column(%x: !tile.ptr<f32>, %n: i64) grid(n) -> (1) {
   tile.store %window, %value : !tile.block_ptr<16xf32>
   tile.return
 }
+
+// Where rows start depends on an offset along them, too: 16 bytes are 8 elements
+// of bf16. Constants that divide ask for nothing.
+// CHECK-LABEL: tile.kernel @offset(
+// CHECK-SAME: tilegpu.requires = [{argument = 2 : i64, divisor = 8 : i64}, {argument = 0 : i64, divisor = 16 : i64}]
+// CHECK: %[[FROM:.*]] = tile.assume %from {divisible_by = 8 : i64}
+// CHECK: offsets[%{{.*}}, %[[FROM]]]
+tile.kernel @offset(%x: !tile.ptr<bf16>, %n: i64, %from: i64) grid(n, from) -> (1) {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %columns = arith.constant 64 : i64
+  %value = arith.constant dense<0.0> : tensor<16x64xbf16>
+  %window = tile.make_block_ptr %x shape[%n, %columns] strides[%columns, %one]
+      offsets[%zero, %from] : !tile.ptr<bf16> -> !tile.block_ptr<16x64xbf16>
+  tile.store %window, %value : !tile.block_ptr<16x64xbf16>
+  tile.return
+}
+
+// Where no argument decides: a stride from memory, or no dimension with stride 1.
+// CHECK-LABEL: tile.kernel @loaded(
+// CHECK-NOT: tilegpu.requires
+// CHECK-NOT: tile.assume
+// BOTH-NOT: @loaded__plain
+tile.kernel @loaded(%x: !tile.ptr<f32>, %p: !tile.ptr<i64>, %n: i64) grid(n) -> (1) {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %columns = arith.constant 64 : i64
+  %stride = tile.load %p : !tile.ptr<i64>
+  %value = arith.constant dense<0.0> : tensor<16x64xf32>
+  %window = tile.make_block_ptr %x shape[%n, %columns] strides[%stride, %one]
+      offsets[%zero, %zero] : !tile.ptr<f32> -> !tile.block_ptr<16x64xf32>
+  tile.store %window, %value : !tile.block_ptr<16x64xf32>
+  %spread = tile.make_block_ptr %x shape[%n, %columns] strides[%columns, %columns]
+      offsets[%zero, %zero] : !tile.ptr<f32> -> !tile.block_ptr<16x64xf32>
+  tile.store %spread, %value : !tile.block_ptr<16x64xf32>
+  tile.return
+}
