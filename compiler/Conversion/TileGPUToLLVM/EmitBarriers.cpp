@@ -47,6 +47,24 @@ void GpuEmitter::barrier() {
   }
 }
 
+Value GpuEmitter::anyThread(Value condition) {
+  if (role == Role::Producer)
+    return condition; // a single thread
+  // NVVM::BarrierOp with a number of threads has no reduction.
+  std::string name = "llvm.nvvm.barrier.cta.red.or.aligned.";
+  SmallVector<Value> operands = {i32(0)};
+  if (role == Role::Consumer) // the producer does not take part
+    operands = {i32(kConsumerBarrier), i32(lanesPerWarp * warpCount())};
+  name += role == Role::Consumer ? "count" : "all";
+  operands.push_back(condition);
+  Value any = LLVM::CallIntrinsicOp::create(b, b.getI1Type(),
+                                            b.getStringAttr(name), operands)
+                  .getResult(0);
+  // Accesses of global memory are in order here.
+  stored = loaded = false;
+  return any;
+}
+
 Value GpuEmitter::firstLane() {
   return oncePerThread("first lane", [&]() -> Value {
     return arith::ExtUIOp::create(

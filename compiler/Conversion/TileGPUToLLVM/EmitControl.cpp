@@ -106,10 +106,14 @@ LogicalResult GpuEmitter::emitWhile(scf::WhileOp loop) {
                               flattened(condition.getArgs()));
                         })))
     return failure();
+  // The loop ends here, whatever barriers its other region has.
+  bool storedBefore = stored, loadedBefore = loaded;
   if (failed(emitRegion(*loop.getAfterBody(), newLoop.getAfter(), types, [&] {
         scf::YieldOp::create(b, flattened(loop.getYieldOp().getOperands()));
       })))
     return failure();
+  stored |= storedBefore;
+  loaded |= loadedBefore;
   ValueRange results = newLoop.getResults();
   for (Value result : loop.getResults())
     bind(result, results);

@@ -85,14 +85,8 @@ Value GpuEmitter::isFirstThread() {
 /// Stops the launch where `failed` (i1) holds in any thread.
 void GpuEmitter::emitCheck(Value failed, StringRef message) {
   // All threads decide alike, so that the message is out before any traps.
-  auto reduction = NVVM::BarrierReductionAttr::get(b.getContext(),
-                                                   NVVM::BarrierReduction::OR);
-  Value any = NVVM::BarrierOp::create(
-                  b, TypeRange{b.getI32Type()}, Value(), Value(), reduction,
-                  arith::ExtUIOp::create(b, b.getI32Type(), failed))
-                  .getResult(0);
-  Value stops = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, any, i32(0));
-  auto branch = scf::IfOp::create(b, stops, /*withElseRegion=*/false);
+  auto branch =
+      scf::IfOp::create(b, anyThread(failed), /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(branch.thenYield());
   {

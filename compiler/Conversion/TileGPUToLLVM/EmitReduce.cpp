@@ -7,6 +7,7 @@
 // through shared memory. Every thread of a line ends up with the result. Where
 // lines are padded, what lies beyond them counts as the neutral element; for
 // combiners that have none, each partial result says whether it is one.
+// Questions whose answer is one bit for the whole tile need a barrier only.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,6 +19,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 
 #include <limits>
@@ -287,4 +289,66 @@ LogicalResult GpuEmitter::emitPartialSum(tilegpu::PartialSumOp op) {
   }
   tiles[op.getResult()] = sums;
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Questions
+//===----------------------------------------------------------------------===//
+
+/// The floats that `tile` says not to be finite: !(|x| < inf), or |x| >= inf or
+/// NaN. Null where it says something else.
+static Value getNotFinite(Value tile) {
+  auto compare = tile.getDefiningOp<arith::CmpFOp>();
+  auto wanted = arith::CmpFPredicate::UGE;
+  if (auto negation = tile.getDefiningOp<arith::XOrIOp>()) {
+    if (!matchPattern(negation.getRhs(), m_One()))
+      return {};
+    compare = negation.getLhs().getDefiningOp<arith::CmpFOp>();
+    wanted = arith::CmpFPredicate::OLT;
+  }
+  if (!compare || compare.getPredicate() != wanted ||
+      !matchPattern(compare.getRhs(), m_PosInfFloat()))
+    return {};
+  auto size = compare.getLhs().getDefiningOp<math::AbsFOp>();
+  return size ? size.getOperand() : Value();
+}
+
+/// Without its sign, a number that is not finite has the largest exponent: one
+/// more makes the sign bit. Nothing is carried from one half of a word to the
+/// other.
+Value GpuEmitter::anyNotFinite(Value tile) {
+  Value numbers = getNotFinite(tile);
+  if (!numbers)
+    return {};
+  Type element = getElementType(numbers.getType());
+  DistributedLayout layout = layoutOf(numbers.getType());
+  if (!(element.isF16() || element.isBF16()) || layout.isPadded() ||
+      layout.registersPerThread() % 2 != 0)
+    return {};
+  Value magnitude = i32(0x7FFF7FFF);
+  Value exponent = i32(element.isBF16() ? 0x00800080 : 0x04000400);
+  Value signs;
+  for (Value word : packWords(tiles.at(numbers))) {
+    Value sum = arith::AddIOp::create(
+        b, arith::AndIOp::create(b, word, magnitude), exponent);
+    signs = signs ? Value(arith::OrIOp::create(b, signs, sum)) : sum;
+  }
+  signs = arith::AndIOp::create(b, signs, i32(int32_t(0x80008000)));
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, signs, i32(0));
+}
+
+Value GpuEmitter::anyOfThread(Value tile) {
+  if (Value answer = anyNotFinite(tile))
+    return answer;
+  DistributedLayout layout = layoutOf(tile.getType());
+  Value any;
+  for (auto [index, value] : llvm::enumerate(Registers(tiles.at(tile)))) {
+    Value own = maskedByTile(value, layout, index);
+    any = any ? Value(arith::OrIOp::create(b, any, own)) : own;
+  }
+  return any;
+}
+
+void GpuEmitter::emitAny(tilegpu::AnyOp op) {
+  scalars.map(op.getResult(), anyThread(anyOfThread(op.getOperand())));
 }

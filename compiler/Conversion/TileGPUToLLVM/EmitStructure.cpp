@@ -114,6 +114,8 @@ LogicalResult GpuEmitter::emitOp(Operation *op) {
     return emitScheduleFence(fence), success();
   if (auto sum = dyn_cast<tilegpu::PartialSumOp>(op))
     return emitPartialSum(sum);
+  if (auto any = dyn_cast<tilegpu::AnyOp>(op))
+    return emitAny(any), success();
   if (auto convert = dyn_cast<tilegpu::ConvertLayoutOp>(op))
     return emitConvert(convert), success();
   if (isa<LoadOp, StoreOp>(op))
@@ -293,6 +295,8 @@ LogicalResult GpuEmitter::emitFor(scf::ForOp loop) {
   ValueRange parts = newLoop.getRegionIterArgs();
   for (Value argument : loop.getRegionIterArgs())
     bind(argument, parts);
+  // What no barrier in the body orders where it does not run.
+  bool storedBefore = stored, loadedBefore = loaded;
   // A store late in the body comes before a load early in the next iteration,
   // unless that is another program.
   if (!loop->hasAttr(tilegpu::TileGPUDialect::kProgramsAttr))
@@ -306,6 +310,8 @@ LogicalResult GpuEmitter::emitFor(scf::ForOp loop) {
     b.setInsertionPointToEnd(newLoop.getBody());
     scf::YieldOp::create(b, yields);
   }
+  stored |= storedBefore;
+  loaded |= loadedBefore;
   b.setInsertionPointAfter(newLoop);
   ValueRange results = newLoop.getResults();
   for (Value result : loop.getResults())

@@ -154,6 +154,12 @@ private:
   // Reductions (EmitReduce.cpp).
   mlir::LogicalResult emitReduce(mlir::Operation *op);
   mlir::LogicalResult emitPartialSum(tilegpu::PartialSumOp op);
+  void emitAny(tilegpu::AnyOp op);
+  /// Whether some element that the thread holds is true (i1).
+  mlir::Value anyOfThread(mlir::Value tile);
+  /// The same where `tile` says which elements of another one, of 16-bit
+  /// floats, are not finite: by arithmetic on words. Else null.
+  mlir::Value anyNotFinite(mlir::Value tile);
   void emitScheduleFence(tilegpu::ScheduleFenceOp op);
   llvm::SmallVector<mlir::Value>
   combine(mlir::Operation *reduce, mlir::ValueRange lhs, mlir::ValueRange rhs);
@@ -227,6 +233,8 @@ private:
   mlir::Value smemAddress(mlir::Value tile);
   mlir::Value scratchAddress(int64_t bytes);
   void barrier();
+  /// A barrier that tells every thread whether `condition` (i1) holds in any.
+  mlir::Value anyThread(mlir::Value condition);
 
   // Asynchronous copies (EmitCopy.cpp).
   /// Whether the rows of a window are contiguous and start at multiples of 16

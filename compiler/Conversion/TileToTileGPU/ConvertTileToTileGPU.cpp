@@ -15,6 +15,7 @@
 
 #include "compiler/Analysis/Layout/LayoutConversion.h"
 #include "compiler/Analysis/Program/TileQueries.h"
+#include "compiler/Conversion/TileToTileGPU/AskTiles.h"
 #include "compiler/Conversion/TileToTileGPU/LayoutAttrs.h"
 #include "compiler/Conversion/TileToTileGPU/LayoutChoice.h"
 #include "compiler/Conversion/TileToTileGPU/Passes.h"
@@ -301,6 +302,13 @@ void KernelConverter::convertLoad(LoadOp op) {
 DistributedLayout KernelConverter::storeLayout(Value pointer, Value value) {
   auto type = tileType(value);
   unsigned rank = type.getRank();
+  // Few elements a thread are stored where they are: moving them costs more.
+  constexpr int64_t kFew = 4;
+  if (rank == 1 && tilegpu::getLayout(value.getType())) {
+    DistributedLayout layout = layoutOf(value.getType());
+    if (layout.registersPerThread() <= kFew)
+      return layout;
+  }
   unsigned contiguous = memoryLaneDim(pointer, rank);
   SmallVector<unsigned> order = {contiguous};
   for (unsigned dim = rank; dim-- > 0;)
@@ -524,7 +532,7 @@ LogicalResult KernelConverter::convertOp(Operation *op) {
       return success();
     demandOperands(op, layouts.at(op->getResult(0)));
     setTypes(op->getResults());
-  } else if (isa<AssertOp, PrintOp>(op)) {
+  } else if (isa<AssertOp, PrintOp, tilegpu::AnyOp>(op)) {
     for (OpOperand &operand : op->getOpOperands())
       if (tileType(operand.get()))
         operand.set(demand(operand.get(), layouts.at(operand.get()), op));
@@ -589,6 +597,7 @@ struct ConvertTileToTileGPU
     kernel->setAttr(tilegpu::TileGPUDialect::kNumWarpsAttr,
                     builder.getI32IntegerAttr(numWarps));
     widenFp8Dots(kernel);
+    askWholeTiles(kernel);
     if (failed(KernelConverter(kernel, numWarps).convert()))
       return signalPassFailure();
   }

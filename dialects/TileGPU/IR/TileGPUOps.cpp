@@ -92,6 +92,13 @@ LogicalResult PartialSumOp::verify() {
   return success();
 }
 
+LogicalResult AnyOp::verify() {
+  Type type = getOperand().getType();
+  if (!getLayout(type))
+    return emitOpError("expected a tile with a layout, but got ") << type;
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//

@@ -199,6 +199,33 @@ def TileGPU_PartialSumOp : TileGPU_Op<"partial_sum", [Pure]> {
   let hasVerifier = 1;
 }
 
+def TileGPU_AnyOp : TileGPU_Op<"any", [Pure]> {
+  let summary = "whether some element of a tile is true";
+  let description = [{
+    Every thread gets the same answer: it asks its own registers, and one barrier
+    carries the answers of all (PTX ISA, section "bar", `red.or`). As with every
+    barrier, accesses of memory before it come before those after it.
+
+    Example:
+
+    ```mlir
+    #lanes = #tilegpu.layout<[64], reg = [2:(1)], lane = [32:(2)], warp = []>
+    tile.kernel @k(%n: i32) grid(n) -> (1)
+        attributes {tilegpu.target = "sm_80", tilegpu.num_warps = 1 : i32} {
+      %i = tile.arange 0 to 64 : tensor<64xi32, #lanes>
+      %limit = tile.splat %n : i32 -> tensor<64xi32, #lanes>
+      %beyond = arith.cmpi sge, %i, %limit : tensor<64xi32, #lanes>
+      %some = tilegpu.any %beyond : tensor<64xi1, #lanes>
+      tile.return
+    }
+    ```
+  }];
+  let arguments = (ins Arg<TileOf<Tile_Bool>, "the tile">:$operand);
+  let results = (outs Res<I1, "whether there is one">:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand)";
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Asynchronous copies
 //===----------------------------------------------------------------------===//

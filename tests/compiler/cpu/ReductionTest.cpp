@@ -224,6 +224,62 @@ TEST_P(Reduction, BooleansAreFalseBelowTrue) {
   }
 }
 
+TEST_P(Reduction, WhetherAnyOrAllOfATileAreFinite) {
+  const double huge[] = {INFINITY, -INFINITY, NAN};
+  const std::pair<int64_t, int64_t> shapes[] = {
+      {1, 1}, {3, 7}, {33, 48}, {16, 16}, {64, 128}};
+  for (auto extents : shapes)
+    for (ElementType type :
+         {ElementType::F32, ElementType::F16, ElementType::BF16}) {
+      const int64_t m = extents.first, n = extents.second;
+      std::vector<int64_t> shape = {m, n};
+      std::string e(elementTypeName(type)), tile = shapeText(shape, e);
+      const char *infinity = type == ElementType::F32   ? "0x7F800000"
+                             : type == ElementType::F16 ? "0x7C00"
+                                                        : "0x7F80";
+      std::string finite = "  %size = math.absf %t : tensor<" + tile +
+                           ">\n  %inf = arith.constant dense<" + infinity +
+                           "> : tensor<" + tile +
+                           ">\n  %b = arith.cmpf olt, %size, %inf : tensor<" +
+                           tile + ">\n";
+      std::string bools = shapeText(shape, "i1");
+      Program all(tileKernel(shape, type, {}, ElementType::I1,
+                             finite +
+                                 reduceLine("min", "b", "s", 0, shape, "i1") +
+                                 reduceLine("min", "s", "r", 0, {n}, "i1")),
+                  GetParam());
+      Program any(
+          tileKernel(
+              shape, type, {}, ElementType::I1,
+              finite + "  %yes = arith.constant dense<true> : tensor<" + bools +
+                  ">\n  %not = arith.xori %b, %yes : " + "tensor<" + bools +
+                  ">\n" + reduceLine("max", "not", "s", 1, shape, "i1") +
+                  reduceLine("max", "s", "r", 0, {m}, "i1")),
+          GetParam());
+      auto expect = [&](Memory &x, bool isFinite) {
+        Memory y(ElementType::I1, 1), z(ElementType::I1, 1);
+        all.run({x, y});
+        any.run({x, z});
+        ASSERT_EQ(y.bits(0), uint64_t(isFinite)) << e << " " << m << "x" << n;
+        ASSERT_EQ(z.bits(0), uint64_t(!isFinite)) << e << " " << m << "x" << n;
+      };
+      // The largest finite numbers of either sign.
+      uint64_t sign = uint64_t(1) << (8 * int(elementSize(type)) - 1);
+      Memory x = make(type, m * n, [&](int64_t) { return 0.0; });
+      x.set(0, INFINITY);
+      uint64_t largest = x.bits(0) - 1;
+      for (int64_t i = 0; i < m * n; ++i)
+        x.setBits(i, largest | (i % 2 ? sign : 0));
+      expect(x, true);
+      for (int64_t at : {int64_t(0), m * n / 3, m * n / 2, m * n - 1}) {
+        uint64_t before = x.bits(at);
+        x.set(at, huge[at % 3]);
+        expect(x, false);
+        x.setBits(at, before);
+      }
+    }
+}
+
 TEST_P(Reduction, NaNAtEachPositionAndSignedZeros) {
   for (ElementType type : {ElementType::F64, ElementType::F32, ElementType::F16,
                            ElementType::BF16})

@@ -106,3 +106,22 @@ tile.kernel @branch(%n: i32, %yes: i1) grid(n, yes) -> (n) {
   } {tilegpu.programs}
   tile.return
 }
+
+// -----
+
+tile.kernel @any_plain(%x: i1) grid(x) -> (1) {
+  %a = tile.splat %x : i1 -> tensor<32xi1>
+  // expected-error@+1 {{expected a tile with a layout, but got 'tensor<32xi1>'}}
+  %b = tilegpu.any %a : tensor<32xi1>
+  tile.return
+}
+
+// -----
+
+#lanes = #tilegpu.layout<[32], reg = [], lane = [32:(1)], warp = []>
+tile.kernel @any_numbers(%x: i32) grid(x) -> (1) {
+  %a = tile.splat %x : i32 -> tensor<32xi32, #lanes>
+  // expected-error@+1 {{'tilegpu.any' op operand #0 must be}}
+  %b = tilegpu.any %a : tensor<32xi32, #lanes>
+  tile.return
+}
