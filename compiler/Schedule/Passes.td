@@ -78,6 +78,29 @@ def HoistOperandsPass : Pass<"tilegpu-hoist-operands", "::flashtile::tile::Kerne
   let dependentDialects = ["::flashtile::tilegpu::TileGPUDialect"];
 }
 
+def StoreTilesPass : Pass<"tilegpu-store-tiles", "::flashtile::tile::KernelOp"> {
+  let summary = "store results of warpgroup products by TMA";
+  let description = [{
+    A tile that would be converted to another layout to be stored goes to shared
+    memory by `stmatrix`, and from there by TMA in the background.
+
+    **Input:** a kernel after `--tilegpu-specialize-warps`.
+
+    **Output:** `tilegpu.tma_store` in the consumer. A remark says why a tile is
+    stored by threads: ragged rows, windows that TMA cannot write, or too little
+    shared memory.
+
+    **Example:** tests/compiler/Schedule/store-tiles.mlir
+
+    **Order:** after `--tilegpu-specialize-warps`.
+  }];
+  let options = [
+    Option<"sharedLimit", "shared-limit", "int64_t", /*default=*/"231424",
+           "bytes of shared memory of a program">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::flashtile::tilegpu::TileGPUDialect"];
+}
+
 def OverlapProductsPass
     : Pass<"tilegpu-overlap-products", "::flashtile::tile::KernelOp"> {
   let summary = "multiply while other things happen";

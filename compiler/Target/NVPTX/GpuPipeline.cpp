@@ -58,6 +58,7 @@ void buildGpuPipeline(OpPassManager &pm, const GpuPipelineOptions &options) {
   pm.addNestedPass<tile::KernelOp>(createSpecializeWarpsPass(roles));
   pm.addNestedPass<tile::KernelOp>(createHoistOperandsPass());
   pm.addNestedPass<tile::KernelOp>(createOverlapProductsPass());
+  pm.addNestedPass<tile::KernelOp>(createStoreTilesPass());
   // Other operands go to shared memory in the background.
   tilegpu::StageLoadsPassOptions staging;
   staging.numStages = options.numStages;

@@ -1,0 +1,157 @@
+//===- StoreTiles.cpp - Results through shared memory by TMA --------------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//   store window, convert_layout(x)
+//
+// of a result of warpgroup products becomes
+//
+//   wait until the store before has read the buffer; barrier
+//   x to the buffer by stmatrix; fence; barrier
+//   one thread copies the buffer by TMA, in the background
+//
+// The buffer belongs to the block as rings do: what is stored last may still be
+// on its way while the next program computes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/TileToTileGPU/LayoutAttrs.h"
+#include "compiler/Schedule/Passes.h"
+#include "compiler/Schedule/TmaWindow.h"
+#include "dialects/Tile/Transforms/Remark.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace flashtile::gpu {
+#define GEN_PASS_DEF_STORETILESPASS
+#include "compiler/Schedule/Passes.h.inc"
+} // namespace flashtile::gpu
+
+using namespace mlir;
+using namespace flashtile;
+using namespace flashtile::gpu;
+using namespace flashtile::tile;
+
+namespace {
+struct StoreTiles
+    : public flashtile::gpu::impl::StoreTilesPassBase<StoreTiles> {
+  using StoreTilesPassBase::StoreTilesPassBase;
+
+  void runOnOperation() override;
+
+private:
+  std::string rewrite(tilegpu::StoreOp store, tilegpu::WarpSpecializeOp roles);
+};
+} // namespace
+
+static int64_t bytesOf(ArrayRef<int64_t> shape, Type element) {
+  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+  for (int64_t extent : shape)
+    bytes *= extent;
+  return bytes;
+}
+
+static Value toI32(ImplicitLocOpBuilder &b, Value value) {
+  if (value.getType().isInteger(32))
+    return value;
+  if (value.getType().isIndex())
+    return arith::IndexCastOp::create(b, b.getI32Type(), value);
+  if (value.getType().getIntOrFloatBitWidth() > 32)
+    return arith::TruncIOp::create(b, b.getI32Type(), value);
+  return arith::ExtSIOp::create(b, b.getI32Type(), value);
+}
+
+/// Does it, or says why not.
+std::string StoreTiles::rewrite(tilegpu::StoreOp store,
+                                tilegpu::WarpSpecializeOp roles) {
+  KernelOp kernel = getOperation();
+  auto convert = store.getValue().getDefiningOp<tilegpu::ConvertLayoutOp>();
+  if (!convert || !convert->hasOneUse())
+    return "its tile is in the layout of the store already";
+  auto type = cast<RankedTensorType>(store.getValue().getType());
+  Type element = type.getElementType();
+  constexpr int64_t kSpan = 128, kMaxRows = 256;
+  if (type.getRank() != 2 || element.getIntOrFloatBitWidth() != 16 ||
+      type.getDimSize(0) > kMaxRows || type.getDimSize(1) * 2 % kSpan != 0)
+    return "its rows are not whole spans of 128 bytes of 16-bit elements";
+  std::string whyNot;
+  std::optional<TmaWindow> window =
+      describeWindow(store.getPointer(), kernel, whyNot);
+  if (!window)
+    return whyNot;
+  auto columns = dyn_cast<IntegerAttr>(window->extents.front());
+  if (!columns || columns.getInt() != type.getDimSize(1))
+    return "its rows are not those of the tensor";
+  int64_t used = bytesOf(type.getShape(), element);
+  kernel.getBody().walk([&](tilegpu::AllocOp alloc) {
+    tilegpu::RingType ring = alloc.getRing().getType();
+    used += ring.getCount() * bytesOf(ring.getShape(), ring.getElementType());
+  });
+  if (used > sharedLimit)
+    return "a buffer for it would make " + std::to_string(used) +
+           " bytes of shared memory, more than " +
+           std::to_string(int64_t(sharedLimit));
+
+  ImplicitLocOpBuilder b(store.getLoc(), roles);
+  SmallVector<int64_t> shape(window->extents.size() - 2, 1);
+  llvm::append_range(shape, type.getShape());
+  OperationState state(store.getLoc(),
+                       tilegpu::TensorMapOp::getOperationName());
+  state.addTypes(
+      tilegpu::TensorMapType::get(&getContext(), shape, element, kSpan));
+  state.addAttribute("argument", b.getI64IntegerAttr(window->argument));
+  state.addAttribute("extents", b.getArrayAttr(window->extents));
+  state.addAttribute("strides", b.getArrayAttr(window->strides));
+  if (window->offset)
+    state.addAttribute("offset", window->offset);
+  Value map = b.create(state)->getResult(0);
+  Value buffer = tilegpu::AllocOp::create(
+      b, tilegpu::RingType::get(&getContext(), 1, type.getShape(), element,
+                                kSpan));
+  b.setInsertionPoint(store);
+  Value zero = arith::ConstantOp::create(b, b.getI32IntegerAttr(0));
+  tilegpu::TmaStoreWaitOp::create(b, 0, /*read=*/true);
+  tilegpu::BarrierOp::create(b);
+  Value slot = tilegpu::SlotOp::create(b, buffer, zero);
+  tilegpu::StoreSharedOp::create(b, convert.getOperand(), slot);
+  tilegpu::FenceProxyOp::create(b);
+  tilegpu::BarrierOp::create(b);
+  SmallVector<Value> coordinates;
+  for (Value coordinate : window->coordinates)
+    coordinates.push_back(toI32(b, coordinate));
+  tilegpu::TmaStoreOp::create(b, slot, map, coordinates);
+  store.erase();
+  convert.erase();
+  return {};
+}
+
+void StoreTiles::runOnOperation() {
+  for (auto roles : llvm::to_vector(
+           getOperation().getBody().getOps<tilegpu::WarpSpecializeOp>())) {
+    bool any = false;
+    SmallVector<tilegpu::StoreOp> stores;
+    roles.getConsumer().walk(
+        [&](tilegpu::StoreOp store) { stores.push_back(store); });
+    for (tilegpu::StoreOp store : stores) {
+      if (!isa<BlockPtrType>(store.getPointer().getType()) ||
+          cast<RankedTensorType>(store.getValue().getType()).getRank() != 2)
+        continue;
+      std::string whyNot = rewrite(store, roles);
+      any |= whyNot.empty();
+      if (!whyNot.empty())
+        remarkMissed(store, "tilegpu-store-tiles", "Store",
+                     "a tile is stored by threads: " + whyNot);
+    }
+    if (!any)
+      continue;
+    remarkApplied(roles, "tilegpu-store-tiles", "Store",
+                  "tiles are stored by TMA");
+    // The block's shared memory stays until the last store has read it.
+    ImplicitLocOpBuilder b(roles.getLoc(),
+                           roles.getConsumer().front().getTerminator());
+    tilegpu::TmaStoreWaitOp::create(b, 0, /*read=*/true);
+  }
+}
