@@ -29,7 +29,8 @@ static const Row defaults[] = {
 
     {DeviceClass::Sm80, 64, {}, {128, 64, 4, 2}},
     {DeviceClass::Sm80, 120, {}, {64, 64, 4, 2}},
-    {DeviceClass::Sm80, 128, {}, {128, 64, 4, 2}},
+    {DeviceClass::Sm80, 128, false, {128, 64, 4, 2}},
+    {DeviceClass::Sm80, 128, true, {128, 64, 8, 2}},
     {DeviceClass::Sm80, 192, {}, {64, 64, 4, 2}},
     {DeviceClass::Sm80, 256, {}, {64, 64, 8, 2}},
 
@@ -37,7 +38,7 @@ static const Row defaults[] = {
     {DeviceClass::Sm90a, 64, true, {192, 96, 12, 2}},
     {DeviceClass::Sm90a, 128, {}, {128, 128, 8, 2}},
     {DeviceClass::Sm90a, 192, false, {128, 112, 8, 2}},
-    {DeviceClass::Sm90a, 192, true, {128, 64, 8, 2}},
+    {DeviceClass::Sm90a, 192, true, {128, 96, 8, 2}},
     {DeviceClass::Sm90a, 256, false, {128, 80, 8, 2}},
     {DeviceClass::Sm90a, 256, true, {128, 64, 8, 2}},
 };
@@ -46,6 +47,8 @@ static const Row defaults[] = {
 static FlashAttentionTiles tilesOfF32(const FlashAttentionClass &kind) {
   if (kind.device == DeviceClass::Cpu)
     return {64, 64, 4, 2};
+  if (kind.headDim <= 64 && kind.device == DeviceClass::Sm90a)
+    return {64, 32, 4, 2};
   if (kind.headDim <= 64)
     return {128, 32, 8, 2};
   if (kind.headDim <= 128)

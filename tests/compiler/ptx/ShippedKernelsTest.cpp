@@ -139,20 +139,9 @@ std::vector<ShippedKernel> shippedKernels() {
 /// listed and does not spill fails, too: take it off the list. Those of a few
 /// bytes keep a value or two outside of their loops there.
 const std::map<std::string, int64_t> knownToSpill = {
-    {"attention_as_text_sm_80", 8},
-    {"attention_bf16_d128_causal_sm_80", 76},
     {"attention_bf16_d128_causal_sm_90a", 4},
-    {"attention_bf16_d128_sm_80", 12},
-    {"attention_bf16_d192_causal_sm_90a", 8},
-    {"attention_bf16_d256_causal_sm_90a", 12},
-    {"attention_bf16_d64_causal_sm_90a", 8},
-    {"attention_bf16_d96_causal_sm_90a", 4},
-    {"attention_f16_d128_causal_sm_80", 76},
-    {"attention_f16_d128_causal_sm_90a", 4},
-    {"attention_f16_d128_sm_80", 12},
-    {"attention_f16_d64_causal_sm_90a", 8},
-    {"attention_f32_d128_causal_sm_90a", 32},
-    {"attention_f32_d64_causal_sm_90a", 28},
+    {"attention_bf16_d128_sm_80", 16},
+    {"attention_f16_d128_sm_80", 16},
     {"matmul_f32_sm_80", 16},
 };
 
