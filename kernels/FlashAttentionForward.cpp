@@ -101,18 +101,18 @@ public:
     Value mInit = full({config.blockM}, -INFINITY, f32);
     Value lInit = zeros({config.blockM}, f32);
     Value accInit = zeros({config.blockM, config.headDim}, f32);
-    auto [m, l, acc] = forRange(
-        0, keyEnd, config.blockN, {mInit, lInit, accInit},
-        [&](Value start, Value m, Value l, Value acc) {
-          Value visible = visibleAt(start);
-          SoftmaxStep step = softmax(scores(start, visible), m);
-          Value v = loadValues(start);
-          l = l * step.alpha;
-          l = l + sum(step.p, 1);
-          acc = acc * expandDims(step.alpha, 1);
-          acc = addValues(cast(step.p, productType), v, visible, start, acc);
-          return std::tuple(step.m, l, acc);
-        });
+    auto [m, l, acc] =
+        forRange(0, keyEnd, config.blockN, {mInit, lInit, accInit},
+                 [&](Value start, Value m, Value l, Value acc) {
+                   Value visible = visibleAt(start);
+                   SoftmaxStep step = softmax(scores(start, visible), m);
+                   Value v = loadValues(start);
+                   l = l * step.alpha;
+                   l = l + sum(step.p, 1);
+                   acc = acc * expandDims(step.alpha, 1);
+                   acc = addValues(cast(step.p, productType), v, start, acc);
+                   return std::tuple(step.m, l, acc);
+                 });
     store(m, l, acc);
     kernel.build();
   }
@@ -178,6 +178,9 @@ private:
       rows = rows + shift;
     }
     lastVisible = expandDims(rows, 1);
+    seenByAll = rowStart;
+    if (!shift.empty())
+      seenByAll = seenByAll + shift;
     if (!config.shortenedLoop)
       return;
     keyEnd = rowStart + config.blockM;
@@ -232,13 +235,15 @@ private:
 
   /// acc + p v. The probability of a masked position is 0, but 0 * NaN is NaN:
   /// where v is not finite, what a row does not see would reach it. Such tiles
-  /// are added key by key. (Out of bounds v is loaded as 0, so this concerns
-  /// the causal mask only.)
-  Value addValues(const Value &p, const Value &v, const Value &visible,
-                  const Value &start, const Value &acc) {
+  /// are added key by key. Out of bounds v is loaded as 0, so this concerns the
+  /// causal mask only. A comparison says where it is needed, which the compiler
+  /// decides for all iterations without masks.
+  Value addValues(const Value &p, const Value &v, const Value &start,
+                  const Value &acc) {
     if (!config.causal)
       return dot(p, v, acc);
-    Value careful = any(!isFinite(v)) & any(!visible);
+    Value crosses = start + (config.blockN - 1) > seenByAll;
+    Value careful = crosses & any(!isFinite(v));
     return ifThenElse(
         careful, [&] { return addVisible(p, start, acc); },
         [&] { return dot(p, v, acc); });
@@ -293,6 +298,7 @@ private:
   Value query, keys, values;
   Value valueRow;    ///< causal: one row of v
   Value lastVisible; ///< causal: the last key of each row, [blockM, 1]
+  Value seenByAll;   ///< causal: the last key of the first row
   Value keyEnd;
 };
 } // namespace

@@ -192,6 +192,7 @@ tile.kernel @flash_attention_forward_causal(
   %zero_tile = arith.constant dense<0.000000e+00> : tensor<64x64xf32>
   %zero = arith.constant 0 : i32
   %neg_inf = arith.constant dense<0xFF800000> : tensor<64x64xf32>
+  %block_last = arith.constant 63 : i32
   %inf_bf16 = arith.constant dense<0x7F80> : tensor<64x64xbf16>
   %all_true = arith.constant dense<true> : tensor<64x64xi1>
   %one_i32 = arith.constant 1 : i32
@@ -248,6 +249,7 @@ tile.kernel @flash_attention_forward_causal(
   %shift_tile = tile.splat %shift : i32 -> tensor<64xi32>
   %last_keys = arith.addi %rows, %shift_tile : tensor<64xi32>
   %last_key = tile.expand_dims %last_keys axis 1 : tensor<64xi32> -> tensor<64x1xi32>
+  %seen_by_all = arith.addi %row_start, %shift : i32
 
   // One tile of 64 keys at a time, with the running maximum m of the scores, the
   // sum l of their exponentials and the weighted sum acc of the values.
@@ -309,16 +311,15 @@ tile.kernel @flash_attention_forward_causal(
 
     // The probability of a masked position is 0, but 0 * NaN is NaN: where v is
     // not finite, what a row does not see would reach it. Such tiles, which are
-    // rare, are added key by key.
+    // rare, are added key by key: where the first row does not see the last key.
+    %tile_last = arith.addi %start, %block_last : i32
+    %crosses = arith.cmpi sgt, %tile_last, %seen_by_all : i32
     %v_size = math.absf %v_tile : tensor<64x64xbf16>
     %v_finite = arith.cmpf olt, %v_size, %inf_bf16 : tensor<64x64xbf16>
     %v_not_finite = arith.xori %v_finite, %all_true : tensor<64x64xi1>
     %key_not_finite = tile.max %v_not_finite axis 1 : tensor<64x64xi1> -> tensor<64xi1>
     %any_not_finite = tile.max %key_not_finite axis 0 : tensor<64xi1> -> i1
-    %masked = arith.xori %visible, %all_true : tensor<64x64xi1>
-    %row_masked = tile.max %masked axis 1 : tensor<64x64xi1> -> tensor<64xi1>
-    %any_masked = tile.max %row_masked axis 0 : tensor<64xi1> -> i1
-    %careful = arith.andi %any_not_finite, %any_masked : i1
+    %careful = arith.andi %crosses, %any_not_finite : i1
     %acc_new = scf.if %careful -> (tensor<64x64xf32>) {
       %acc_seen = scf.for %key = %zero to %block step %one_i32
           iter_args(%sum = %acc_scaled) -> (tensor<64x64xf32>) : i32 {

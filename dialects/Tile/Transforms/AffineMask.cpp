@@ -69,6 +69,10 @@ bool MaskAtom::isFalseWith(const MaskAtom &other) const {
   return smallest >= other.smallest && differInLanes(*this, other);
 }
 
+bool MaskAtom::isTrueWith(const MaskAtom &other) const {
+  return largest <= other.largest && differInLanes(*this, other);
+}
+
 /// The largest value of `atom`'s left side over the iterations, with `lanes`
 /// for its lanes; nothing where it is not linear in scalars known before the
 /// loop.
@@ -306,6 +310,10 @@ public:
     read(condition, 0);
     return std::move(result);
   }
+  MaskCondition run(arith::CmpIOp compare, bool negated) {
+    readComparison(compare, negated);
+    return std::move(result);
+  }
 
 private:
   static constexpr unsigned kMaxDepth = 16;
@@ -332,14 +340,15 @@ private:
     if (isa<SplatOp, ExpandDimsOp, BroadcastOp, TransOp, ReshapeOp>(op))
       return read(op->getOperand(0), depth + 1);
     if (auto compare = dyn_cast<arith::CmpIOp>(op))
-      return readComparison(compare);
+      return readComparison(compare, /*negated=*/false);
     giveUp("it uses '" + op->getName().getStringRef() +
            "'; only 'arith.andi' of comparisons is understood");
   }
 
-  void readComparison(arith::CmpIOp op) {
+  void readComparison(arith::CmpIOp op, bool negated) {
     using Predicate = arith::CmpIPredicate;
-    Predicate predicate = op.getPredicate();
+    Predicate predicate =
+        negated ? arith::invertPredicate(op.getPredicate()) : op.getPredicate();
     bool less = predicate == Predicate::slt || predicate == Predicate::sle;
     bool greater = predicate == Predicate::sgt || predicate == Predicate::sge;
     if (!less && !greater)
@@ -381,6 +390,11 @@ std::optional<AffineForm> readAffine(Value value, scf::ForOp loop,
 
 MaskCondition readMask(Value condition, scf::ForOp loop) {
   return MaskReader(loop).run(condition);
+}
+
+MaskCondition readComparison(arith::CmpIOp compare, bool negated,
+                             scf::ForOp loop) {
+  return MaskReader(loop).run(compare, negated);
 }
 
 std::optional<MaskAtom> makeAtom(const AffineForm &form,

@@ -17,6 +17,7 @@
 #ifndef FLASHTILE_DIALECTS_TILE_TRANSFORMS_AFFINEMASK_H
 #define FLASHTILE_DIALECTS_TILE_TRANSFORMS_AFFINEMASK_H
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -57,6 +58,9 @@ struct MaskAtom {
   /// Whether this is false in every lane wherever `other` is.
   bool isFalseWith(const MaskAtom &other) const;
 
+  /// Whether this is true in every lane wherever `other` is in every one.
+  bool isTrueWith(const MaskAtom &other) const;
+
   /// Whether no lane can be false, whatever the iteration.
   bool isAlwaysTrue(mlir::scf::ForOp loop) const;
   /// Whether no iteration has every lane false.
@@ -84,6 +88,10 @@ std::optional<AffineForm> readAffine(mlir::Value value, mlir::scf::ForOp loop,
 
 /// The i1 scalar or tile `condition` as a conjunction.
 MaskCondition readMask(mlir::Value condition, mlir::scf::ForOp loop);
+
+/// The same for `compare` or, if `negated`, for its negation.
+MaskCondition readComparison(mlir::arith::CmpIOp compare, bool negated,
+                             mlir::scf::ForOp loop);
 
 /// `form <= 0` for a scalar or tile of `shape`; nothing where an extreme leaves
 /// 64 bits.

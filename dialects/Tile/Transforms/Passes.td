@@ -51,7 +51,8 @@ def SplitLoopsPass : Tile_Pass<"tile-split-loops"> {
 
     - `masked` head: iterations before the masks are all true;
     - `interior`: every mask is true in every lane; selects and masks are gone
-      and block pointers are known to be in bounds;
+      and block pointers are known to be in bounds. Comparisons of scalars that
+      this decides are constants, so that branches for masked iterations go;
     - `masked` tail: iterations after.
 
     Iterations in which a mask is false in every lane are not visited at all

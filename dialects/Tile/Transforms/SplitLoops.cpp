@@ -19,6 +19,9 @@
 // and the other three cases look alike: one division of non-negative numbers,
 // and no rounding of negative ones, whatever the signs of the scalars.
 //
+// Comparisons of scalars cut no loop, but those that the interior decides are
+// constants there: with them go branches for masked iterations only.
+//
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Tile/Transforms/AffineMask.h"
@@ -538,6 +541,7 @@ private:
           addPart("interior", cuts.interiorFirst, cuts.interiorLast, carried);
       for (const MaskSite *site : removable)
         removeMask(mapping.lookup(site->op), site->dim);
+      decideComparisons(mapping);
       if (needsTail())
         addPart("masked", cuts.interiorLast, cuts.last, carried);
     }
@@ -557,6 +561,34 @@ private:
     part->setAttr(kPartName, builder.getStringAttr(name));
     carried.assign(part.result_begin(), part.result_end());
     return mapping;
+  }
+
+  /// Replaces the comparisons of scalars that are true or false wherever no
+  /// mask is needed, branches and inner loops included.
+  void decideComparisons(IRMapping &interior) {
+    SmallVector<MaskAtom> known = interiorAtoms();
+    auto holds = [&](const MaskCondition &condition) {
+      return condition.unread.empty() &&
+             llvm::all_of(condition.atoms, [&](const auto &entry) {
+               return entry.first.isAlwaysTrue(loop) ||
+                      llvm::any_of(known, [&](const MaskAtom &atom) {
+                        return entry.first.isTrueWith(atom);
+                      });
+             });
+    };
+    loop.getBody()->walk([&](arith::CmpIOp compare) {
+      if (!compare.getType().isInteger(1))
+        return;
+      for (bool negated : {false, true}) {
+        if (!holds(readComparison(compare, negated, loop)))
+          continue;
+        Value copy = interior.lookup(compare.getResult());
+        OpBuilder builder(copy.getDefiningOp());
+        copy.replaceAllUsesWith(arith::ConstantOp::create(
+            builder, compare.getLoc(), builder.getBoolAttr(!negated)));
+        return;
+      }
+    });
   }
 
   static void removeMask(Operation *op, int dim) {
