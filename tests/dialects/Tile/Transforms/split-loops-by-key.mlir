@@ -1,6 +1,9 @@
 // RUN: fa-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-split-loops,canonicalize,cse))' --remarks -o %t 2> %t.remarks
 // RUN: FileCheck %s --input-file=%t
 // RUN: FileCheck %s --input-file=%t.remarks --check-prefix=REMARK
+// RUN: fa-opt %S/../../../../kernels/flash_attention_forward.mlir --tile-optimize --remarks -o %t 2>&1 | FileCheck %s --check-prefix=KERNEL
+
+// KERNEL: Function=flash_attention_forward_causal | Remark="split into an interior without masks and a masked tail; iterations with every lane masked are not visited"
 
 // Attention that adds values key by key in a branch, so that those of masked keys
 // do not turn zeros into NaN where they are not finite: iterations without a
