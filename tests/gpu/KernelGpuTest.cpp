@@ -18,6 +18,8 @@
 #include "tests/runtime/jit/Kernels.h"
 
 #include <gmock/gmock.h>
+
+#include <cmath>
 #include <limits>
 #include <ostream>
 
@@ -172,6 +174,48 @@ INSTANTIATE_TEST_SUITE_P(
         AttentionCase{{2, 200, 130, 64}, {2, 50, 200, 64}, DType::BF16, true},
         AttentionCase{{150, 300, 128}, {150, 140, 128}, DType::F16, false},
         AttentionCase{{150, 300, 128}, {150, 140, 128}, DType::F16, true}));
+
+// Tiles with such values are added key by key where the diagonal crosses them.
+TEST_F(KernelGpuTest, ValuesThatAreNotFiniteReachTheRowsThatSeeThem) {
+  constexpr int64_t kRows = 300, kKeys = 333;
+  const double infinity = std::numeric_limits<double>::infinity();
+  auto random = [](int64_t rows, int64_t headDim, uint64_t seed) {
+    return Tensor::randn({2, rows, headDim}, DType::F32, seed).to(DType::BF16);
+  };
+  for (const int64_t headDim : {64, 128})
+    for (const auto alignment :
+         {CausalAlignment::BottomRight, CausalAlignment::TopLeft})
+      for (const int64_t key : {0, 40, 190, 299})
+        for (const double value : {infinity, std::nan("")}) {
+          FlashAttentionOptions options;
+          options.causal = true;
+          options.alignment = alignment;
+          const Tensor q = random(kRows, headDim, 1).to(gpu0);
+          const Tensor k = random(kKeys, headDim, 2).to(gpu0);
+          const Tensor v = random(kKeys, headDim, 3);
+          v.narrow(1, key, 1).fill(0.0);
+          const auto clean = flashAttention(q, k, v.to(gpu0), options);
+          v.narrow(1, key, 1).fill(value);
+          const auto dirty = flashAttention(q, k, v.to(gpu0), options);
+          auto numbers = [](const Tensor &tensor) {
+            return tensor.to(Device::cpu()).to(DType::F32).toVector<float>();
+          };
+          const std::vector<float> expected = numbers(clean.o);
+          const std::vector<float> found = numbers(dirty.o);
+          const int64_t shift =
+              alignment == CausalAlignment::BottomRight ? kKeys - kRows : 0;
+          for (size_t i = 0; i < found.size(); ++i) {
+            const int64_t row = int64_t(i) / headDim % kRows;
+            if (key <= row + shift)
+              ASSERT_FALSE(std::isfinite(found[i])) << key << " in row " << row;
+            else // in another order of additions
+              ASSERT_NEAR(found[i], expected[i],
+                          0.02 + 0.01 * std::fabs(expected[i]))
+                  << key << " in row " << row;
+          }
+          EXPECT_EQ(numbers(dirty.lse), numbers(clean.lse));
+        }
+}
 
 // Buffers that are filled while somebody still reads them show in short rows
 // and in some launches only.
