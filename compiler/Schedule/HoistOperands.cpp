@@ -113,15 +113,17 @@ void HoistOperands::hoist(SlotOp slot) {
   Value tile = tilegpu::LoadSharedOp::create(b, type, slot);
   for (WgmmaOp product : products)
     product.getAMutable().assign(tile);
-  // The buffer is free: ordinary loads have read it.
-  for (Operation *op = slot->getNextNode(); op; op = op->getNextNode()) {
-    auto release = dyn_cast<tilegpu::MbarrierArriveOp>(op);
-    if (!release || release.getIndex() != slot.getIndex())
-      continue;
+  // The buffer is free: ordinary loads have read it. Where tiles share their
+  // index, one cannot tell whose release it is: then it stays where it is.
+  SmallVector<tilegpu::MbarrierArriveOp> releases;
+  for (Operation *op = slot->getNextNode(); op; op = op->getNextNode())
+    if (auto release = dyn_cast<tilegpu::MbarrierArriveOp>(op);
+        release && release.getIndex() == slot.getIndex())
+      releases.push_back(release);
+  if (!releases.empty())
     tilegpu::FenceProxyOp::create(b);
-    release->moveBefore(b.getBlock(), b.getInsertionPoint());
-    break;
-  }
+  if (releases.size() == 1)
+    releases.front()->moveBefore(b.getBlock(), b.getInsertionPoint());
   remarkApplied(slot, kName, "Operand",
                 "a left operand that the loop does not change is read once");
 }

@@ -1,0 +1,107 @@
+// Results of warpgroup products go to memory by TMA.
+//
+// RUN: fa-opt %s --remarks --pass-pipeline='builtin.module(tile.kernel(convert-tile-to-tilegpu{target=sm_90a},cse,loop-invariant-code-motion,tilegpu-specialize-warps{persistent=true num-stages=2},tilegpu-store-tiles))' -o %t 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: FileCheck %s --input-file=%t
+
+// REMARK: Remark="tiles are stored by TMA"
+// CHECK-LABEL: tile.kernel @stored
+// CHECK: %[[MAP:.*]] = tilegpu.tensor_map {argument = 2 : i64
+// CHECK: %[[RING:.*]] = tilegpu.alloc : <1 x 64x64xbf16, swizzle = 128>
+// CHECK: } consumer {
+// CHECK: %[[TILE:.*]] = tile.cast
+// The buffer may still be read by the store of the program before.
+// CHECK: tilegpu.tma_store_wait {pending = 0 : i32, read}
+// CHECK-NEXT: tilegpu.barrier
+// CHECK-NEXT: %[[SLOT:.*]] = tilegpu.slot %[[RING]]
+// CHECK-NEXT: tilegpu.store_shared %[[TILE]] to %[[SLOT]]
+// CHECK-NEXT: tilegpu.fence_proxy
+// CHECK-NEXT: tilegpu.barrier
+// CHECK: tilegpu.tma_store %[[SLOT]] to %[[MAP]]
+// CHECK: tilegpu.tma_store_wait {pending = 0 : i32, read}
+// CHECK-NEXT: }
+tile.kernel @stored(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %o: !tile.ptr<bf16>, %keys: i32)
+    grid(keys) -> (1) {
+  %c0 = arith.constant 0 : i32
+  %size = arith.constant 64 : i32
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %d = arith.constant 64 : i64
+  %w = arith.constant 64 : i64
+  %rows = arith.constant 64 : i64
+  %keys64 = arith.extsi %keys : i32 to i64
+  %init = arith.constant dense<0.0> : tensor<64x64xf32>
+  %qw = tile.make_block_ptr %q shape[%rows, %d] strides[%d, %one] offsets[%zero, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+  %qt = tile.load %qw : !tile.block_ptr<64x64xbf16>
+  %a = scf.for %j = %c0 to %keys step %size iter_args(%acc = %init) -> (tensor<64x64xf32>) : i32 {
+    %j64 = arith.extsi %j : i32 to i64
+    %kw = tile.make_block_ptr %k shape[%keys64, %d] strides[%d, %one] offsets[%j64, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+    %kt = tile.load %kw : !tile.block_ptr<64x64xbf16>
+    %t = tile.trans %kt order [1, 0] : tensor<64x64xbf16> -> tensor<64x64xbf16>
+    %n = tile.dot %qt, %t, %acc : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    scf.yield %n : tensor<64x64xf32>
+  }
+  %c = tile.cast %a : tensor<64x64xf32> -> tensor<64x64xbf16>
+  %ow = tile.make_block_ptr %o shape[%rows, %w] strides[%w, %one] offsets[%zero, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+  tile.store %ow, %c : !tile.block_ptr<64x64xbf16>
+  tile.return
+}
+
+// REMARK: Function=wide | Reason="a tile is stored by threads: its rows are not whole spans of 128 bytes of 16-bit elements"
+// CHECK-LABEL: tile.kernel @wide
+// CHECK-NOT: tilegpu.tma_store
+tile.kernel @wide(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %o: !tile.ptr<f32>, %keys: i32)
+    grid(keys) -> (1) {
+  %c0 = arith.constant 0 : i32
+  %size = arith.constant 64 : i32
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %d = arith.constant 64 : i64
+  %w = arith.constant 64 : i64
+  %rows = arith.constant 64 : i64
+  %keys64 = arith.extsi %keys : i32 to i64
+  %init = arith.constant dense<0.0> : tensor<64x64xf32>
+  %qw = tile.make_block_ptr %q shape[%rows, %d] strides[%d, %one] offsets[%zero, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+  %qt = tile.load %qw : !tile.block_ptr<64x64xbf16>
+  %a = scf.for %j = %c0 to %keys step %size iter_args(%acc = %init) -> (tensor<64x64xf32>) : i32 {
+    %j64 = arith.extsi %j : i32 to i64
+    %kw = tile.make_block_ptr %k shape[%keys64, %d] strides[%d, %one] offsets[%j64, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+    %kt = tile.load %kw : !tile.block_ptr<64x64xbf16>
+    %t = tile.trans %kt order [1, 0] : tensor<64x64xbf16> -> tensor<64x64xbf16>
+    %n = tile.dot %qt, %t, %acc : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    scf.yield %n : tensor<64x64xf32>
+  }
+  %ow = tile.make_block_ptr %o shape[%rows, %w] strides[%w, %one] offsets[%zero, %zero] : !tile.ptr<f32> -> !tile.block_ptr<64x64xf32>
+  tile.store %ow, %a : !tile.block_ptr<64x64xf32>
+  tile.return
+}
+
+// A row of the tensor is wider than the tile: what lies beside it is not ours.
+// REMARK: Function=part | Reason="a tile is stored by threads: its rows are not those of the tensor"
+// CHECK-LABEL: tile.kernel @part
+// CHECK-NOT: tilegpu.tma_store
+tile.kernel @part(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %o: !tile.ptr<bf16>, %keys: i32)
+    grid(keys) -> (1) {
+  %c0 = arith.constant 0 : i32
+  %size = arith.constant 64 : i32
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %d = arith.constant 64 : i64
+  %w = arith.constant 64 : i64
+  %rows = arith.constant 64 : i64
+  %keys64 = arith.extsi %keys : i32 to i64
+  %init = arith.constant dense<0.0> : tensor<64x64xf32>
+  %qw = tile.make_block_ptr %q shape[%rows, %d] strides[%d, %one] offsets[%zero, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+  %qt = tile.load %qw : !tile.block_ptr<64x64xbf16>
+  %a = scf.for %j = %c0 to %keys step %size iter_args(%acc = %init) -> (tensor<64x64xf32>) : i32 {
+    %j64 = arith.extsi %j : i32 to i64
+    %kw = tile.make_block_ptr %k shape[%keys64, %d] strides[%d, %one] offsets[%j64, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+    %kt = tile.load %kw : !tile.block_ptr<64x64xbf16>
+    %t = tile.trans %kt order [1, 0] : tensor<64x64xbf16> -> tensor<64x64xbf16>
+    %n = tile.dot %qt, %t, %acc : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    scf.yield %n : tensor<64x64xf32>
+  }
+  %c = tile.cast %a : tensor<64x64xf32> -> tensor<64x64xbf16>
+  %ow = tile.make_block_ptr %o shape[%rows, %keys64] strides[%keys64, %one] offsets[%zero, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+  tile.store %ow, %c : !tile.block_ptr<64x64xbf16>
+  tile.return
+}
