@@ -147,7 +147,7 @@ def SpecializeWarpsPass
   }];
   let options = [
     Option<"numStages", "num-stages", "int64_t", /*default=*/"2",
-           "buffers of a ring">,
+           "buffers of a ring, 1 to 8">,
     Option<"sharedLimit", "shared-limit", "int64_t", /*default=*/"231424",
            "bytes of shared memory of a program">,
     Option<"persistent", "persistent", "std::string", /*default=*/"\"auto\"",

@@ -177,6 +177,11 @@ struct SpecializeWarps
           << persistent << "'";
       return signalPassFailure();
     }
+    if (numStages < 1 || numStages > 8) {
+      kernel.emitError("expected 1 to 8 stages, but got ")
+          << int64_t(numStages);
+      return signalPassFailure();
+    }
     if (!target || target != "sm_90a" || !hasProducts ||
         kernel->hasAttr(tilegpu::kPlainAttr))
       return;
