@@ -38,7 +38,9 @@ static const Row defaults[] = {
     {DeviceClass::Sm90a, 64, true, {192, 96, 12, 2}},
     {DeviceClass::Sm90a, 128, {}, {128, 128, 8, 2}},
     {DeviceClass::Sm90a, 192, false, {128, 112, 8, 2}},
+    {DeviceClass::Sm90a, 176, true, {128, 80, 8, 2}},
     {DeviceClass::Sm90a, 192, true, {128, 96, 8, 2}},
+    {DeviceClass::Sm90a, 208, false, {128, 64, 8, 2}},
     {DeviceClass::Sm90a, 256, false, {128, 80, 8, 2}},
     {DeviceClass::Sm90a, 256, true, {128, 64, 8, 2}},
 };

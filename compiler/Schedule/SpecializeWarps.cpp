@@ -182,6 +182,11 @@ struct SpecializeWarps
           << int64_t(numStages);
       return signalPassFailure();
     }
+    if (sharedLimit < 0) {
+      kernel.emitError("expected at least 0 bytes of shared memory, but got ")
+          << int64_t(sharedLimit);
+      return signalPassFailure();
+    }
     if (!target || target != "sm_90a" || !hasProducts ||
         kernel->hasAttr(tilegpu::kPlainAttr))
       return;

@@ -129,6 +129,12 @@ std::string StoreTiles::rewrite(tilegpu::StoreOp store,
 }
 
 void StoreTiles::runOnOperation() {
+  if (sharedLimit < 0) {
+    getOperation().emitError(
+        "expected at least 0 bytes of shared memory, but got ")
+        << int64_t(sharedLimit);
+    return signalPassFailure();
+  }
   for (auto roles : llvm::to_vector(
            getOperation().getBody().getOps<tilegpu::WarpSpecializeOp>())) {
     bool any = false;

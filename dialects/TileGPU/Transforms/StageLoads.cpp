@@ -360,6 +360,11 @@ void StageLoads::copyInPlace() {
 
 void StageLoads::runOnOperation() {
   KernelOp kernel = getOperation();
+  if (sharedLimit < 0) {
+    kernel.emitError("expected at least 0 bytes of shared memory, but got ")
+        << int64_t(sharedLimit);
+    return signalPassFailure();
+  }
   if (numStages < 1 || numStages > 8) {
     kernel.emitError("expected 1 to 8 stages, but got ") << int64_t(numStages);
     return signalPassFailure();

@@ -4,6 +4,9 @@
 // RUN: not fa-opt %s --pass-pipeline='builtin.module(tile.kernel(convert-tile-to-tilegpu{target=sm_90a},tilegpu-specialize-warps{persistent=maybe}))' 2>&1 | FileCheck %s --check-prefix=ERROR
 // RUN: not fa-opt %s --pass-pipeline='builtin.module(tile.kernel(convert-tile-to-tilegpu{target=sm_90a},tilegpu-specialize-warps{num-stages=0}))' 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not fa-opt %s --pass-pipeline='builtin.module(tile.kernel(convert-tile-to-tilegpu{target=sm_90a},tilegpu-specialize-warps{num-stages=9223372036854775807}))' 2>&1 | FileCheck %s --check-prefix=HUGE
+// RUN: not fa-opt %s --pass-pipeline='builtin.module(tile.kernel(convert-tile-to-tilegpu{target=sm_90a},tilegpu-specialize-warps{shared-limit=-1}))' 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// RUN: not fa-opt %s --pass-pipeline='builtin.module(tile.kernel(convert-tile-to-tilegpu{target=sm_90a},tilegpu-store-tiles{shared-limit=-1}))' 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// RUN: not fa-opt %s --pass-pipeline='builtin.module(tile.kernel(convert-tile-to-tilegpu{target=sm_90a},tilegpu-stage-loads{shared-limit=-1}))' 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // RUN: fa-opt %s --remarks --pass-pipeline='builtin.module(tile.kernel(convert-tile-to-tilegpu{target=sm_80},tilegpu-specialize-warps))' 2>&1 | FileCheck %s --check-prefix=AMPERE
 
 // NEVER: a block for each program: persistent = false asks for that
@@ -16,6 +19,7 @@
 // ERROR: error: expected 'persistent' to be auto, true or false, but got 'maybe'
 // NONE: error: expected 1 to 8 stages, but got 0
 // HUGE: error: expected 1 to 8 stages, but got 9223372036854775807
+// NEGATIVE: error: expected at least 0 bytes of shared memory, but got -1
 // AMPERE-NOT: remark:
 // AMPERE-NOT: tilegpu.warp_specialize
 tile.kernel @k(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %o: !tile.ptr<f32>, %n: i32) grid(n) -> (n ceildiv 64) {
