@@ -87,8 +87,9 @@ def StoreTilesPass : Pass<"tilegpu-store-tiles", "::flashtile::tile::KernelOp"> 
     **Input:** a kernel after `--tilegpu-specialize-warps`.
 
     **Output:** `tilegpu.tma_store` in the consumer. A remark says why a tile is
-    stored by threads: ragged rows, windows that TMA cannot write, or too little
-    shared memory.
+    stored by threads: ragged rows, windows that TMA cannot write, too little
+    shared memory, or a program that would notice that the store is still under
+    way: one that loads behind it, or writes to the same tensor elsewhere.
 
     **Example:** tests/compiler/Schedule/store-tiles.mlir
 

@@ -135,16 +135,6 @@ private:
   Value next(Value counter) {
     return arith::AddIOp::create(b, counter, i32(1));
   }
-  Value toI32(Value value) {
-    if (value.getType().isInteger(32))
-      return value;
-    if (value.getType().isIndex())
-      return arith::IndexCastOp::create(b, b.getI32Type(), value);
-    if (value.getType().getIntOrFloatBitWidth() > 32)
-      return arith::TruncIOp::create(b, b.getI32Type(), value);
-    return arith::ExtSIOp::create(b, b.getI32Type(), value);
-  }
-
   KernelOp kernel;
   Block &body;
   int64_t wantedStages, sharedLimit;
@@ -370,20 +360,7 @@ void Specializer::makeRings() {
           .getInt();
   b.setInsertionPointToStart(&body);
   for (Ring &ring : rings) {
-    SmallVector<int64_t> shape(ring.window.extents.size() - 2, 1);
-    llvm::append_range(shape, ring.slot.getShape());
-    auto type =
-        TensorMapType::get(kernel.getContext(), shape,
-                           ring.slot.getElementType(), ring.slot.getSwizzle());
-    OperationState state(kernel.getLoc(),
-                         tilegpu::TensorMapOp::getOperationName());
-    state.addTypes(type);
-    state.addAttribute("argument", b.getI64IntegerAttr(ring.window.argument));
-    state.addAttribute("extents", b.getArrayAttr(ring.window.extents));
-    state.addAttribute("strides", b.getArrayAttr(ring.window.strides));
-    if (ring.window.offset)
-      state.addAttribute("offset", ring.window.offset);
-    ring.map = b.create(state)->getResult(0);
+    ring.map = createTensorMap(b, ring.window, ring.slot);
     ring.buffers = tilegpu::AllocOp::create(
         b, RingType::get(kernel.getContext(), ring.stages, ring.slot.getShape(),
                          ring.slot.getElementType(), ring.slot.getSwizzle()));
@@ -433,7 +410,7 @@ void Specializer::produce(const RingLoad &each, Value counter,
   tilegpu::MbarrierExpectOp::create(b, ring.full, index, map.getBytes());
   SmallVector<Value> coordinates;
   for (Value coordinate : each.window.coordinates)
-    coordinates.push_back(toI32(inProducer(coordinate, mapping)));
+    coordinates.push_back(toCoordinate(b, inProducer(coordinate, mapping)));
   Value slot = tilegpu::SlotOp::create(b, ring.buffers, index);
   tilegpu::TmaLoadOp::create(b, ring.map, coordinates, slot, ring.full, index);
 }
@@ -519,12 +496,6 @@ void Specializer::writeProducer(Block *block) {
 // The consumer
 //===----------------------------------------------------------------------===//
 
-static Operation *ancestorIn(Block *block, Operation *op) {
-  while (op->getBlock() != block)
-    op = op->getParentOp();
-  return op;
-}
-
 /// When a product has been waited for.
 static Operation *completionOf(Operation *reader) {
   if (auto product = dyn_cast<tilegpu::WgmmaOp>(reader))
@@ -548,10 +519,10 @@ void Specializer::consume(const RingLoad &each, Value counter) {
     }
   Operation *first = nullptr, *last = nullptr;
   for (Operation *reader : readers) {
-    Operation *at = ancestorIn(block, reader);
+    Operation *at = block->findAncestorOpInBlock(*reader);
     if (!first || at->isBeforeInBlock(first))
       first = at;
-    Operation *done = ancestorIn(block, completionOf(reader));
+    Operation *done = block->findAncestorOpInBlock(*completionOf(reader));
     if (!last || last->isBeforeInBlock(done))
       last = done;
   }

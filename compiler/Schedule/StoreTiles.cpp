@@ -54,14 +54,45 @@ static int64_t bytesOf(ArrayRef<int64_t> shape, Type element) {
   return bytes;
 }
 
-static Value toI32(ImplicitLocOpBuilder &b, Value value) {
-  if (value.getType().isInteger(32))
-    return value;
-  if (value.getType().isIndex())
-    return arith::IndexCastOp::create(b, b.getI32Type(), value);
-  if (value.getType().getIntOrFloatBitWidth() > 32)
-    return arith::TruncIOp::create(b, b.getI32Type(), value);
-  return arith::ExtSIOp::create(b, b.getI32Type(), value);
+/// The kernel's argument that a pointer or window is based on; null: unknown.
+static BlockArgument baseOf(Value pointer) {
+  while (Operation *op = pointer.getDefiningOp()) {
+    if (!isa<MakeBlockPtrOp, AdvanceOp, AddPtrOp, SplatOp>(op))
+      return {};
+    pointer = op->getOperand(0);
+  }
+  auto argument = cast<BlockArgument>(pointer);
+  return isa<KernelOp>(argument.getOwner()->getParentOp()) ? argument
+                                                           : BlockArgument();
+}
+
+/// A store by TMA ends some time before the kernel does. Why the program would
+/// notice; empty where it does not.
+static std::string whyOrdered(tilegpu::StoreOp store,
+                              tilegpu::WarpSpecializeOp roles) {
+  Block *block = store->getBlock(), *top = &roles.getConsumer().front();
+  Operation *parent = block->getParentOp();
+  bool isInProgram =
+      block == top || (parent->getBlock() == top &&
+                       parent->hasAttr(tilegpu::TileGPUDialect::kProgramsAttr));
+  if (!isInProgram)
+    return "the program may store it more than once, or not at all";
+  BlockArgument base = baseOf(store.getPointer());
+  std::string reason;
+  block->walk([&](Operation *op) {
+    if (op == store)
+      return;
+    if (isa<tilegpu::LoadOp, tile::LoadOp>(op)) {
+      if (store->isBeforeInBlock(block->findAncestorOpInBlock(*op)))
+        reason = "the program reads memory behind it";
+    } else if (isa<tilegpu::StoreOp, tile::StoreOp, tilegpu::AtomicAddOp,
+                   tile::AtomicAddOp>(op)) {
+      BlockArgument other = baseOf(op->getOperand(0));
+      if (!base || !other || other == base)
+        reason = "the program writes to its tensor elsewhere, too";
+    }
+  });
+  return reason;
 }
 
 /// Does it, or says why not.
@@ -77,7 +108,9 @@ std::string StoreTiles::rewrite(tilegpu::StoreOp store,
   if (type.getRank() != 2 || element.getIntOrFloatBitWidth() != 16 ||
       type.getDimSize(0) > kMaxRows || type.getDimSize(1) * 2 % kSpan != 0)
     return "its rows are not whole spans of 128 bytes of 16-bit elements";
-  std::string whyNot;
+  std::string whyNot = whyOrdered(store, roles);
+  if (!whyNot.empty())
+    return whyNot;
   std::optional<TmaWindow> window =
       describeWindow(store.getPointer(), kernel, whyNot);
   if (!window)
@@ -96,18 +129,9 @@ std::string StoreTiles::rewrite(tilegpu::StoreOp store,
            std::to_string(int64_t(sharedLimit));
 
   ImplicitLocOpBuilder b(store.getLoc(), roles);
-  SmallVector<int64_t> shape(window->extents.size() - 2, 1);
-  llvm::append_range(shape, type.getShape());
-  OperationState state(store.getLoc(),
-                       tilegpu::TensorMapOp::getOperationName());
-  state.addTypes(
-      tilegpu::TensorMapType::get(&getContext(), shape, element, kSpan));
-  state.addAttribute("argument", b.getI64IntegerAttr(window->argument));
-  state.addAttribute("extents", b.getArrayAttr(window->extents));
-  state.addAttribute("strides", b.getArrayAttr(window->strides));
-  if (window->offset)
-    state.addAttribute("offset", window->offset);
-  Value map = b.create(state)->getResult(0);
+  Value map = createTensorMap(
+      b, *window,
+      tilegpu::SmemType::get(&getContext(), type.getShape(), element, kSpan));
   Value buffer = tilegpu::AllocOp::create(
       b, tilegpu::RingType::get(&getContext(), 1, type.getShape(), element,
                                 kSpan));
@@ -121,7 +145,7 @@ std::string StoreTiles::rewrite(tilegpu::StoreOp store,
   tilegpu::BarrierOp::create(b);
   SmallVector<Value> coordinates;
   for (Value coordinate : window->coordinates)
-    coordinates.push_back(toI32(b, coordinate));
+    coordinates.push_back(toCoordinate(b, coordinate));
   tilegpu::TmaStoreOp::create(b, slot, map, coordinates);
   store.erase();
   convert.erase();

@@ -194,3 +194,31 @@ std::optional<TmaWindow> flashtile::gpu::describeWindow(Value pointer,
                                                         std::string &whyNot) {
   return WindowReader(kernel, whyNot).read(pointer);
 }
+
+Value flashtile::gpu::createTensorMap(ImplicitLocOpBuilder &b,
+                                      const TmaWindow &window,
+                                      tilegpu::SmemType memory) {
+  // The terms of the base pointer are dimensions of extent 1 of the tile.
+  SmallVector<int64_t> shape(window.extents.size() - memory.getShape().size(),
+                             1);
+  llvm::append_range(shape, memory.getShape());
+  OperationState state(b.getLoc(), tilegpu::TensorMapOp::getOperationName());
+  state.addTypes(tilegpu::TensorMapType::get(
+      b.getContext(), shape, memory.getElementType(), memory.getSwizzle()));
+  state.addAttribute("argument", b.getI64IntegerAttr(window.argument));
+  state.addAttribute("extents", b.getArrayAttr(window.extents));
+  state.addAttribute("strides", b.getArrayAttr(window.strides));
+  if (window.offset)
+    state.addAttribute("offset", window.offset);
+  return b.create(state)->getResult(0);
+}
+
+Value flashtile::gpu::toCoordinate(ImplicitLocOpBuilder &b, Value value) {
+  if (value.getType().isInteger(32))
+    return value;
+  if (value.getType().isIndex())
+    return arith::IndexCastOp::create(b, b.getI32Type(), value);
+  if (value.getType().getIntOrFloatBitWidth() > 32)
+    return arith::TruncIOp::create(b, b.getI32Type(), value);
+  return arith::ExtSIOp::create(b, b.getI32Type(), value);
+}

@@ -13,6 +13,8 @@
 
 #include "dialects/TileGPU/IR/TileGPUDialect.h"
 
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
 #include <optional>
 #include <string>
 
@@ -36,6 +38,14 @@ struct TmaWindow {
 /// The window through which `pointer` reads, or why TMA cannot.
 std::optional<TmaWindow>
 describeWindow(mlir::Value pointer, tile::KernelOp kernel, std::string &whyNot);
+
+/// Makes the tensor map of a window for tiles of `memory`'s form.
+mlir::Value createTensorMap(mlir::ImplicitLocOpBuilder &b,
+                            const TmaWindow &window, tilegpu::SmemType memory);
+
+/// A coordinate (an integer of any type) in the type that copies take; the
+/// launcher sends tensors with larger extents elsewhere.
+mlir::Value toCoordinate(mlir::ImplicitLocOpBuilder &b, mlir::Value value);
 
 } // namespace flashtile::gpu
 

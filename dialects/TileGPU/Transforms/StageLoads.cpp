@@ -290,13 +290,6 @@ void StageLoads::pipeline(scf::ForOp loop, ArrayRef<StagedLoad> staged,
   waiting.insert(piped);
 }
 
-/// The operation of `block` that contains `op`.
-static Operation *ancestorIn(Block *block, Operation *op) {
-  while (op->getBlock() != block)
-    op = op->getParentOp();
-  return op;
-}
-
 /// Whether something between two operations of a block writes to memory.
 static bool writesBetween(Operation *first, Operation *last) {
   for (Operation *op = first->getNextNode(); op && op != last;
@@ -326,7 +319,7 @@ void StageLoads::copyOnce(StagedLoad staged) {
     if (user != stage)
       users.push_back(user);
   for (Operation *user : users) {
-    Operation *ancestor = ancestorIn(stage->getBlock(), user);
+    Operation *ancestor = stage->getBlock()->findAncestorOpInBlock(*user);
     waited &= waiting.contains(ancestor);
     if (!firstUse || ancestor->isBeforeInBlock(firstUse))
       firstUse = ancestor;

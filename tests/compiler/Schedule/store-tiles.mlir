@@ -105,3 +105,72 @@ tile.kernel @part(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %o: !tile.ptr<bf16>,
   tile.store %ow, %c : !tile.block_ptr<64x64xbf16>
   tile.return
 }
+
+// A store by TMA may still be under way: a load behind it would not see it.
+// REMARK: Function=reads | Reason="a tile is stored by threads: the program reads memory behind it"
+// CHECK-LABEL: tile.kernel @reads
+// CHECK-NOT: tilegpu.tma_store
+tile.kernel @reads(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %o: !tile.ptr<bf16>, %keys: i32)
+    grid(keys) -> (1) {
+  %c0 = arith.constant 0 : i32
+  %size = arith.constant 64 : i32
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %d = arith.constant 64 : i64
+  %w = arith.constant 64 : i64
+  %rows = arith.constant 64 : i64
+  %keys64 = arith.extsi %keys : i32 to i64
+  %init = arith.constant dense<0.0> : tensor<64x64xf32>
+  %qw = tile.make_block_ptr %q shape[%rows, %d] strides[%d, %one] offsets[%zero, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+  %qt = tile.load %qw : !tile.block_ptr<64x64xbf16>
+  %a = scf.for %j = %c0 to %keys step %size iter_args(%acc = %init) -> (tensor<64x64xf32>) : i32 {
+    %j64 = arith.extsi %j : i32 to i64
+    %kw = tile.make_block_ptr %k shape[%keys64, %d] strides[%d, %one] offsets[%j64, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+    %kt = tile.load %kw : !tile.block_ptr<64x64xbf16>
+    %t = tile.trans %kt order [1, 0] : tensor<64x64xbf16> -> tensor<64x64xbf16>
+    %n = tile.dot %qt, %t, %acc : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    scf.yield %n : tensor<64x64xf32>
+  }
+  %c = tile.cast %a : tensor<64x64xf32> -> tensor<64x64xbf16>
+  %ow = tile.make_block_ptr %o shape[%rows, %w] strides[%w, %one] offsets[%zero, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+  tile.store %ow, %c : !tile.block_ptr<64x64xbf16>
+  %back = tile.load %ow : !tile.block_ptr<64x64xbf16>
+  %kept = tile.make_block_ptr %k shape[%rows, %w] strides[%w, %one] offsets[%zero, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+  tile.store %kept, %back : !tile.block_ptr<64x64xbf16>
+  tile.return
+}
+
+// Of two stores to one tensor the last one has to win.
+// REMARK: Function=twice | Reason="a tile is stored by threads: the program writes to its tensor elsewhere, too"
+// REMARK: Function=twice | Reason="a tile is stored by threads: the program writes to its tensor elsewhere, too"
+// CHECK-LABEL: tile.kernel @twice
+// CHECK-NOT: tilegpu.tma_store
+tile.kernel @twice(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %o: !tile.ptr<bf16>, %keys: i32)
+    grid(keys) -> (1) {
+  %c0 = arith.constant 0 : i32
+  %size = arith.constant 64 : i32
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %d = arith.constant 64 : i64
+  %w = arith.constant 64 : i64
+  %rows = arith.constant 64 : i64
+  %keys64 = arith.extsi %keys : i32 to i64
+  %init = arith.constant dense<0.0> : tensor<64x64xf32>
+  %qw = tile.make_block_ptr %q shape[%rows, %d] strides[%d, %one] offsets[%zero, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+  %qt = tile.load %qw : !tile.block_ptr<64x64xbf16>
+  %a = scf.for %j = %c0 to %keys step %size iter_args(%acc = %init) -> (tensor<64x64xf32>) : i32 {
+    %j64 = arith.extsi %j : i32 to i64
+    %kw = tile.make_block_ptr %k shape[%keys64, %d] strides[%d, %one] offsets[%j64, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+    %kt = tile.load %kw : !tile.block_ptr<64x64xbf16>
+    %t = tile.trans %kt order [1, 0] : tensor<64x64xbf16> -> tensor<64x64xbf16>
+    %n = tile.dot %qt, %t, %acc : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    scf.yield %n : tensor<64x64xf32>
+  }
+  %c = tile.cast %a : tensor<64x64xf32> -> tensor<64x64xbf16>
+  %ow = tile.make_block_ptr %o shape[%rows, %w] strides[%w, %one] offsets[%zero, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+  tile.store %ow, %c : !tile.block_ptr<64x64xbf16>
+  %sum = arith.addf %a, %a : tensor<64x64xf32>
+  %narrow = tile.cast %sum : tensor<64x64xf32> -> tensor<64x64xbf16>
+  tile.store %ow, %narrow : !tile.block_ptr<64x64xbf16>
+  tile.return
+}
