@@ -78,9 +78,12 @@ private:
 
   std::optional<Anchor> ceiling(const std::vector<std::string> &fields) const {
     const std::string prefix = "cublas_";
-    if (fields[0] != "ceiling" || fields.size() < 4 ||
+    if (fields[0] != "ceiling" || fields.size() < 2 ||
         fields[1].rfind(prefix, 0) != 0)
       return std::nullopt;
+    if (fields.size() < 4)
+      refuse("ceiling, system, size and TFLOP/s",
+             std::to_string(fields.size()) + " fields");
     const int64_t size = integer("a size of matrices", fields[2]);
     return Anchor{"cublas",
                   type(fields[1].substr(prefix.size())),
@@ -117,6 +120,14 @@ private:
   }
 
   std::optional<Anchor> row(const std::vector<std::string> &fields) const {
+    // Columns behind the rate may be missing; a rate that is not there would
+    // be a comparison that silently is not made.
+    const size_t rateColumn =
+        std::find(header.begin(), header.end(), "tflops") - header.begin();
+    if (fields.size() <= rateColumn)
+      refuse("at least " + std::to_string(rateColumn + 1) +
+                 " fields, up to tflops",
+             std::to_string(fields.size()) + " fields");
     const std::string tflops = field(fields, "tflops");
     if (tflops.empty() || tflops == "FAIL")
       return std::nullopt;

@@ -210,6 +210,25 @@ void LayoutAttr::print(AsmPrinter &printer) const {
 }
 
 //===----------------------------------------------------------------------===//
+// Tiles in memory: 64x64xbf16, swizzle = 128
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseTileForm(AsmParser &parser,
+                                 SmallVectorImpl<int64_t> &shape,
+                                 Type &elementType, int64_t &swizzle) {
+  return failure(parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
+                 parser.parseType(elementType) || parser.parseComma() ||
+                 parser.parseKeyword("swizzle") || parser.parseEqual() ||
+                 parser.parseInteger(swizzle));
+}
+
+static void printTileForm(AsmPrinter &printer, ArrayRef<int64_t> shape,
+                          Type elementType, int64_t swizzle) {
+  printer.printDimensionList(shape);
+  printer << "x" << elementType << ", swizzle = " << swizzle;
+}
+
+//===----------------------------------------------------------------------===//
 // SmemType
 //===----------------------------------------------------------------------===//
 
@@ -230,10 +249,8 @@ Type SmemType::parse(AsmParser &parser) {
   int64_t swizzle = 0;
   SMLoc loc = parser.getCurrentLocation();
   if (parser.parseLess() ||
-      parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
-      parser.parseType(elementType) || parser.parseComma() ||
-      parser.parseKeyword("swizzle") || parser.parseEqual() ||
-      parser.parseInteger(swizzle) || parser.parseGreater())
+      parseTileForm(parser, shape, elementType, swizzle) ||
+      parser.parseGreater())
     return {};
   return getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
                     shape, elementType, swizzle);
@@ -241,8 +258,8 @@ Type SmemType::parse(AsmParser &parser) {
 
 void SmemType::print(AsmPrinter &printer) const {
   printer << "<";
-  printer.printDimensionList(getShape());
-  printer << "x" << getElementType() << ", swizzle = " << getSwizzle() << ">";
+  printTileForm(printer, getShape(), getElementType(), getSwizzle());
+  printer << ">";
 }
 
 //===----------------------------------------------------------------------===//
@@ -271,10 +288,8 @@ Type RingType::parse(AsmParser &parser) {
   SMLoc loc = parser.getCurrentLocation();
   if (parser.parseLess() || parser.parseInteger(count) ||
       parser.parseKeyword("x") ||
-      parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
-      parser.parseType(elementType) || parser.parseComma() ||
-      parser.parseKeyword("swizzle") || parser.parseEqual() ||
-      parser.parseInteger(swizzle) || parser.parseGreater())
+      parseTileForm(parser, shape, elementType, swizzle) ||
+      parser.parseGreater())
     return {};
   return getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
                     count, shape, elementType, swizzle);
@@ -282,8 +297,8 @@ Type RingType::parse(AsmParser &parser) {
 
 void RingType::print(AsmPrinter &printer) const {
   printer << "<" << getCount() << " x ";
-  printer.printDimensionList(getShape());
-  printer << "x" << getElementType() << ", swizzle = " << getSwizzle() << ">";
+  printTileForm(printer, getShape(), getElementType(), getSwizzle());
+  printer << ">";
 }
 
 //===----------------------------------------------------------------------===//
@@ -296,10 +311,8 @@ Type TensorMapType::parse(AsmParser &parser) {
   int64_t swizzle = 0;
   SMLoc loc = parser.getCurrentLocation();
   if (parser.parseLess() ||
-      parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
-      parser.parseType(elementType) || parser.parseComma() ||
-      parser.parseKeyword("swizzle") || parser.parseEqual() ||
-      parser.parseInteger(swizzle) || parser.parseGreater())
+      parseTileForm(parser, shape, elementType, swizzle) ||
+      parser.parseGreater())
     return {};
   return getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
                     shape, elementType, swizzle);
@@ -307,6 +320,6 @@ Type TensorMapType::parse(AsmParser &parser) {
 
 void TensorMapType::print(AsmPrinter &printer) const {
   printer << "<";
-  printer.printDimensionList(getShape());
-  printer << "x" << getElementType() << ", swizzle = " << getSwizzle() << ">";
+  printTileForm(printer, getShape(), getElementType(), getSwizzle());
+  printer << ">";
 }
