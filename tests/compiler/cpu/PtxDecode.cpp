@@ -5,9 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tests/compiler/cpu/PtxProgram.h"
-
-#include "runtime/Float16.h"
+#include "tests/compiler/cpu/PtxValues.h"
 
 #include <cmath>
 #include <cstring>
@@ -44,112 +42,6 @@ uint8_t *flashtile::cputest::ptxPointer(PtxThread &thread,
 }
 
 //===----------------------------------------------------------------------===//
-// Types
-//===----------------------------------------------------------------------===//
-
-namespace {
-struct Type {
-  char kind = 'b'; ///< b, s, u, f; 'h' for bf16; 'p' for predicates
-  int bits = 32;
-  bool isFloat() const { return kind == 'f' || kind == 'h'; }
-};
-} // namespace
-
-static bool parseType(const std::string &word, Type &type) {
-  if (word == "pred") {
-    type = {'p', 1};
-    return true;
-  }
-  if (word == "bf16") {
-    type = {'h', 16};
-    return true;
-  }
-  if (word.size() < 2 || !std::strchr("bsuf", word[0]) ||
-      !std::isdigit(word[1]) || word.find('x') != std::string::npos)
-    return false;
-  type = {word[0], std::stoi(word.substr(1))};
-  return true;
-}
-
-static std::vector<Type> typesOf(const PtxWords &words) {
-  std::vector<Type> types;
-  for (size_t i = 1; i < words.opcode.size(); ++i) {
-    Type type;
-    if (parseType(words.opcode[i], type))
-      types.push_back(type);
-  }
-  return types;
-}
-
-static uint64_t masked(uint64_t value, int bits) {
-  return bits >= 64 ? value : value & ((uint64_t(1) << bits) - 1);
-}
-static int64_t extended(uint64_t value, int bits) {
-  return int64_t(value << (64 - bits)) >> (64 - bits);
-}
-
-static double toReal(uint64_t bits, Type type) {
-  if (type.kind == 'h')
-    return BFloat16::fromBits(uint16_t(bits));
-  if (type.bits == 16)
-    return Float16::fromBits(uint16_t(bits));
-  if (type.bits == 32) {
-    float value;
-    uint32_t low = uint32_t(bits);
-    std::memcpy(&value, &low, 4);
-    return value;
-  }
-  double value;
-  std::memcpy(&value, &bits, 8);
-  return value;
-}
-
-static uint64_t fromReal(double value, Type type) {
-  // The canonical NaN of the hardware.
-  if (std::isnan(value))
-    return type.bits == 16   ? 0x7FFF
-           : type.bits == 32 ? 0x7FFFFFFF
-                             : 0x7FF8000000000000;
-  if (type.kind == 'h')
-    return BFloat16(value).bits();
-  if (type.bits == 16)
-    return Float16(value).bits();
-  if (type.bits == 32) {
-    float narrow = float(value);
-    uint32_t bits;
-    std::memcpy(&bits, &narrow, 4);
-    return bits;
-  }
-  uint64_t bits;
-  std::memcpy(&bits, &value, 8);
-  return bits;
-}
-
-static double flushed(double value) {
-  return std::fabs(value) < 0x1p-126 ? std::copysign(0.0, value) : value;
-}
-
-/// a * b + c, rounded once.
-static double fusedReal(double a, double b, double c, Type type) {
-  if (type.bits == 64)
-    return std::fma(a, b, c);
-  if (type.bits == 32)
-    return std::fmaf(float(a), float(b), float(c));
-  // To odd in f64, so that the rounding to come is the only one.
-  double nearest = std::fma(a, b, c);
-  double product = a * b; // exact
-  if (!std::isfinite(nearest) || nearest == 0)
-    return nearest;
-  long double error = (static_cast<long double>(product) - nearest) + c;
-  uint64_t bits;
-  std::memcpy(&bits, &nearest, 8);
-  if (error != 0 && bits % 2 == 0)
-    bits += (error > 0) == (nearest > 0) ? 1 : -1;
-  std::memcpy(&nearest, &bits, 8);
-  return nearest;
-}
-
-//===----------------------------------------------------------------------===//
 // Arithmetic
 //===----------------------------------------------------------------------===//
 
@@ -167,7 +59,7 @@ static double leastOrMost(double a, double b, bool least, bool propagates) {
 }
 
 static Binary floatBinary(const PtxWords &words, const std::string &name,
-                          Type type) {
+                          PtxType type) {
   bool ftz = words.has("ftz");
   auto real = [=](auto fn) -> Binary {
     return [=](uint64_t x, uint64_t y) {
@@ -207,7 +99,7 @@ static Binary floatBinary(const PtxWords &words, const std::string &name,
 }
 
 static Binary integerBinary(const PtxWords &words, const std::string &name,
-                            Type type) {
+                            PtxType type) {
   int bits = type.bits;
   bool isSigned = type.kind == 's';
   if (name == "add")
@@ -274,7 +166,7 @@ static Binary integerBinary(const PtxWords &words, const std::string &name,
 }
 
 static std::function<bool(uint64_t, uint64_t)> comparison(const PtxWords &words,
-                                                          Type type) {
+                                                          PtxType type) {
   const std::string &op = words.opcode[1];
   if (type.isFloat()) {
     std::string relation = op;
@@ -345,7 +237,7 @@ static double roundedToInteger(const PtxWords &words, double value) {
 }
 
 static std::function<uint64_t(uint64_t)> conversion(const PtxWords &words,
-                                                    Type to, Type from) {
+                                                    PtxType to, PtxType from) {
   if (words.has("tf32"))
     return [](uint64_t x) -> uint64_t {
       uint32_t bits = uint32_t(x);
@@ -423,7 +315,7 @@ static std::string spaceOf(const PtxWords &words) {
 
 static void decodeAccess(const PtxWords &words, PtxStatement &statement) {
   bool isLoad = words.opcode[0] == "ld";
-  Type type = typesOf(words).back();
+  PtxType type = typesOf(words).back();
   int64_t bytes = type.bits / 8;
   std::string space = spaceOf(words);
   auto [base, offset] = words.address(words.operands[isLoad ? 1 : 0]);
@@ -450,7 +342,7 @@ static void decodeAccess(const PtxWords &words, PtxStatement &statement) {
 }
 
 static void decodeAtomic(const PtxWords &words, PtxStatement &statement) {
-  Type type = typesOf(words).back();
+  PtxType type = typesOf(words).back();
   int64_t bytes = type.bits / 8;
   std::string space = spaceOf(words);
   bool isCas = words.has("cas");
@@ -601,7 +493,7 @@ static void decodeMove(const PtxWords &words, PtxStatement &statement) {
 
 /// Instructions of one operand; none where `name` is not one.
 static std::function<uint64_t(uint64_t)>
-unary(const PtxWords &words, const std::string &name, Type type) {
+unary(const PtxWords &words, const std::string &name, PtxType type) {
   int bits = type.bits;
   if (name == "not")
     return type.kind == 'p' ? std::function<uint64_t(uint64_t)>(
@@ -687,7 +579,7 @@ void flashtile::cputest::decodeStatement(const PtxWords &words,
       decodeCopy(words, statement);
     return;
   }
-  std::vector<Type> types = typesOf(words);
+  std::vector<PtxType> types = typesOf(words);
   if (types.empty())
     throw std::runtime_error("unknown instruction: " + words.text);
   std::vector<PtxOperand> operands;
@@ -701,7 +593,7 @@ void flashtile::cputest::decodeStatement(const PtxWords &words,
     operands.push_back(words.resolve(text));
   }
   int to = operands[0].slot;
-  Type type = types.back();
+  PtxType type = types.back();
   if (name == "setp") {
     auto compare = comparison(words, type);
     PtxOperand x = operands[1], y = operands[2];
@@ -735,7 +627,7 @@ void flashtile::cputest::decodeStatement(const PtxWords &words,
     // The first source is the upper half.
     if (words.opcode.back() != "f32" || words.operands.size() != 3)
       throw std::runtime_error("unknown instruction: " + words.text);
-    Type half = words.has("f16x2") ? Type{'f', 16} : Type{'h', 16};
+    PtxType half = words.has("f16x2") ? PtxType{'f', 16} : PtxType{'h', 16};
     PtxOperand x = operands[1], y = operands[2];
     statement.alone = [=](PtxThread &thread) {
       thread.registers[to] = fromReal(toReal(y.get(thread), type), half) |
