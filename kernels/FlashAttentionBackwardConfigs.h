@@ -1,0 +1,57 @@
+//===- FlashAttentionBackwardConfigs.h - Good tiles for gradients ---------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What flashAttentionBackward runs where its caller chooses nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FLASHTILE_KERNELS_FLASHATTENTIONBACKWARDCONFIGS_H
+#define FLASHTILE_KERNELS_FLASHATTENTIONBACKWARDCONFIGS_H
+
+#include "kernels/FlashAttentionConfigs.h"
+
+namespace flashtile {
+
+/// How gradients of attention are computed.
+enum class FlashAttentionBackwardForm {
+  /// By the table: the fastest of the two fused ones for the device.
+  Default,
+  /// One kernel of five products. Programs that share a row of queries add
+  /// their parts of dq to an f32 tensor, in any order: dq may differ in its
+  /// last bits from run to run.
+  Fused,
+  /// A kernel for dk and dv and one for dq, seven products in all. The same
+  /// bits at every run.
+  FusedDeterministic,
+  /// Matrices of scores in memory, one product after another: the definition,
+  /// to judge the others by. Also the same bits at every run.
+  Dense,
+};
+
+/// In `keys`, programs own a tile of keys and go through the queries (dk and
+/// dv, and dq in the form of five products); in `queries`, the other way round
+/// (dq). Where query tiles are passed by, `blockM` is still their rows.
+struct FlashAttentionBackwardTiles {
+  FlashAttentionTiles keys;
+  FlashAttentionTiles queries;
+
+  /// Leaves everything to the library.
+  static FlashAttentionBackwardTiles open() {
+    return {{0, 0, 0, 0}, {0, 0, 0, 0}};
+  }
+};
+
+/// From the table. `form` is one of the fused ones.
+FlashAttentionBackwardTiles
+defaultFlashAttentionBackwardTiles(const FlashAttentionClass &kind,
+                                   FlashAttentionBackwardForm form);
+
+/// The form that Default stands for.
+FlashAttentionBackwardForm
+defaultFlashAttentionBackwardForm(const FlashAttentionClass &kind);
+
+} // namespace flashtile
+
+#endif // FLASHTILE_KERNELS_FLASHATTENTIONBACKWARDCONFIGS_H
