@@ -39,14 +39,18 @@ static Value mathFunction(llvm::StringRef name, const Operand &operand,
   return emit.wrap(Op::create(emit.b, emit.loc, value));
 }
 
+static arith::FastMathFlags flagsOf(Accuracy accuracy) {
+  return accuracy == Accuracy::Fast ? arith::FastMathFlags::afn
+                                    : arith::FastMathFlags::none;
+}
+
 template <typename Op>
 static Value tileFunction(llvm::StringRef name, const Operand &operand,
                           Accuracy accuracy, SourceLocation location) {
   Emitter emit(location, {&operand});
   mlir::Value value = floatOperand(emit, name, operand);
-  auto flags = accuracy == Accuracy::Fast ? arith::FastMathFlags::afn
-                                          : arith::FastMathFlags::none;
-  return emit.wrap(Op::create(emit.b, emit.loc, value.getType(), value, flags));
+  return emit.wrap(
+      Op::create(emit.b, emit.loc, value.getType(), value, flagsOf(accuracy)));
 }
 
 Value dsl::exp(const Operand &operand, Accuracy accuracy,
@@ -77,8 +81,9 @@ Value dsl::rsqrt(const Operand &operand, SourceLocation location) {
   return mathFunction<math::RsqrtOp>("rsqrt", operand, location);
 }
 
-Value dsl::tanh(const Operand &operand, SourceLocation location) {
-  return mathFunction<math::TanhOp>("tanh", operand, location);
+Value dsl::tanh(const Operand &operand, Accuracy accuracy,
+                SourceLocation location) {
+  return tileFunction<math::TanhOp>("tanh", operand, accuracy, location);
 }
 
 Value dsl::erf(const Operand &operand, SourceLocation location) {
@@ -101,13 +106,17 @@ Value dsl::ceil(const Operand &operand, SourceLocation location) {
   return mathFunction<math::CeilOp>("ceil", operand, location);
 }
 
-Value dsl::sigmoid(const Operand &operand, SourceLocation location) {
+Value dsl::sigmoid(const Operand &operand, Accuracy accuracy,
+                   SourceLocation location) {
   Emitter emit(location, {&operand});
   mlir::Value value = floatOperand(emit, "sigmoid", operand);
   Value decay = exp(Operand(-Operand(emit.wrap(value), location), location),
-                    Accuracy::Precise, location);
-  return Operand(1.0, location) /
-         Operand(Operand(1.0, location) + Operand(decay, location), location);
+                    accuracy, location);
+  Operand one(1.0, location);
+  mlir::Value sum = emit.use(one + Operand(decay, location));
+  mlir::Value numerator = emit.literal(one, elementOf(sum), shapeOf(sum));
+  return emit.wrap(arith::DivFOp::create(emit.b, emit.loc, sum.getType(),
+                                         numerator, sum, flagsOf(accuracy)));
 }
 
 Value dsl::abs(const Operand &operand, SourceLocation location) {

@@ -195,6 +195,13 @@ static bool isApproximate(Operation *op) {
                                    arith::FastMathFlags::afn);
 }
 
+/// 1 / x with `afn`: one instruction, where LLVM's would take care of results
+/// that are not normal numbers.
+static bool isApproximateReciprocal(Operation *op) {
+  return isa<arith::DivFOp>(op) && isApproximate(op) &&
+         matchPattern(op->getOperand(0), m_OneFloat());
+}
+
 /// Exponentials, logarithms, sines and so on; null for other operations.
 /// Operands and result are of the compute type.
 Value GpuEmitter::emitFunction(Operation *op, ValueRange operands) {
@@ -216,6 +223,9 @@ Value GpuEmitter::emitFunction(Operation *op, ValueRange operands) {
           arith::ConstantOp::create(b, b.getF32FloatAttr(1.44269504088896f)));
     return callAsm(b, compute, "ex2.approx.ftz.f32 $0, $1;", "=f,f", x);
   }
+  if (compute.isF32() && name == "tanh" && isApproximate(op))
+    return callAsm(b, compute, "tanh.approx.f32 $0, $1;", "=f,f",
+                   operands.front());
   auto widen = [&](Value value) -> Value {
     return value.getType() == f64 ? value
                                   : Value(arith::ExtFOp::create(b, f64, value));
@@ -281,6 +291,11 @@ SmallVector<Value> GpuEmitter::emitElements(Operation *op,
                             element)};
   if (Value result = emitFunction(op, computing))
     return {fromCompute(result, element)};
+  if (isApproximateReciprocal(op) && computing[1].getType().isF32())
+    return {
+        fromCompute(callAsm(b, computing[1].getType(),
+                            "rcp.approx.ftz.f32 $0, $1;", "=f,f", computing[1]),
+                    element)};
 
   OperationState state(op->getLoc(), op->getName());
   state.addOperands(computing);

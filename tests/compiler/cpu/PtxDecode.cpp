@@ -531,6 +531,8 @@ unary(const PtxWords &words, const std::string &name, PtxType type) {
   };
   if (name == "ex2")
     return real([](double x) { return flushed(float(std::exp2(flushed(x)))); });
+  if (name == "tanh")
+    return real([](double x) { return std::tanh(x); });
   if (name == "lg2")
     return real([](double x) { return std::log2(flushed(x)); });
   if (name == "sqrt")

@@ -1,0 +1,77 @@
+//===- AttentionVariantKernel.h - Attention with other scores -------------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Attention whose scores or weights are not those of FlashAttentionForward.h:
+// the same recurrence in plain tiles, with another formula in its middle. What
+// a new kind of attention costs its author is this file's .cpp.
+//
+//   Softcap        s = cap tanh(scale q k / cap)
+//   Alibi          s = scale q k - slope_head |i + seq_k - seq_q - j|
+//   SlidingWindow  row i sees the keys j with
+//                  -left <= j - (i + seq_k - seq_q) <= right
+//   Sigmoid        o_i = sum_j sigmoid(scale q_i k_j + bias) v_j: no softmax
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FLASHTILE_KERNELS_ATTENTIONVARIANTKERNEL_H
+#define FLASHTILE_KERNELS_ATTENTIONVARIANTKERNEL_H
+
+#include "compiler/Frontend/KernelBuilder.h"
+
+#include <string>
+
+namespace flashtile {
+
+enum class AttentionVariant { Softcap, Alibi, SlidingWindow, Sigmoid };
+
+/// "softcap", "alibi", "sliding_window", "sigmoid".
+const char *attentionVariantName(AttentionVariant variant);
+
+namespace kernels {
+
+/// What is fixed when the kernel is compiled.
+struct AttentionVariantConfig {
+  AttentionVariant variant = AttentionVariant::Softcap;
+  /// Of q, k, v and o: f32, f16 or bf16.
+  ElementType dtype = ElementType::BF16;
+  /// 8 to 256 in steps of 8.
+  int64_t headDim = 64;
+  /// Rows of q and of k in a tile.
+  int64_t blockM = 64;
+  int64_t blockN = 64;
+  /// Row i sees the keys up to i + seq_k - seq_q only.
+  bool causal = false;
+  /// Promises scale >= 1.18e-38 at every launch.
+  bool scaleIsPositive = false;
+  /// Softcap: tanh by one instruction of the GPU, whose relative error of 2^-11
+  /// shows in large scores. Without it, the error is 2^-22 of the cap.
+  bool fastTanh = false;
+};
+
+/// "softcap_attention", "alibi_attention_causal", and so on.
+std::string attentionVariantKernelName(const AttentionVariantConfig &config);
+
+/// The kernel in a module of its own. Arguments, in order:
+///   q, k, v, o                  pointers
+///   lse                         pointer to f32, contiguous [batch, heads_q,
+///                               seq_q]; not for Sigmoid
+///   slopes                      Alibi: pointer to f32, [heads_q]
+///   heads_q, heads_kv           i32; heads_q is a multiple of heads_kv
+///   seq_q, seq_k, batch         i32
+///   q_stride_batch, q_stride_head, q_stride_row, k_..., v_..., o_...
+///                               i64, elements; rows are contiguous
+///   scale                       f32
+///   cap                         Softcap: f32
+///   left, right                 SlidingWindow: i32, not negative; no `right`
+///                               if causal
+///   bias                        Sigmoid: f32
+/// Throws Error (InvalidArgument) for a configuration out of the limits above.
+dsl::KernelModule
+buildAttentionVariantKernel(const AttentionVariantConfig &config);
+
+} // namespace kernels
+} // namespace flashtile
+
+#endif // FLASHTILE_KERNELS_ATTENTIONVARIANTKERNEL_H
