@@ -1,0 +1,238 @@
+//===- FlashAttentionBackwardKeys.cpp - dk and dv -------------------------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A program owns a tile of keys and values and goes through the queries that
+// see it. Scores are transposed, [keys, queries]: the products dv += P^T dO and
+// dk += dS^T q then take P^T and dS^T as they were computed.
+//
+// Queries behind the end are zero, as are their dO and delta, and P is 0 there:
+// they add nothing. Keys behind the end have P = exp(-lse), which may overflow;
+// that is nobody's business but that of dq.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kernels/FlashAttentionBackwardParts.h"
+
+namespace flashtile::kernels {
+
+using namespace dsl;
+
+namespace {
+class KeysKernel : public BackwardKernel {
+public:
+  explicit KeysKernel(const FlashAttentionBackwardConfig &config)
+      : BackwardKernel("keys", config) {
+    declareArguments();
+    locate();
+    Value none = zeros({config.blockN, config.headDim}, real);
+    Values sums = {none, none};
+    if (config.grouped)
+      sums = forRange(0, group, 1, sums, [&](Value member, const Values &sums) {
+        return addHead(kvHead * group + member, sums);
+      });
+    else
+      sums = addHead(kvHead, sums);
+    store(sums);
+  }
+
+private:
+  void declareArguments() {
+    for (auto [tensor, name] :
+         {std::pair(&q, "q"), {&k, "k"}, {&v, "v"}, {&gradO, "grad_o"}})
+      tensor->base = kernel.pointer(name, config.dtype);
+    shift = kernel.pointer("shift", real);
+    delta = kernel.pointer("delta", real);
+    if (config.hasLseRest)
+      lseRest = kernel.pointer("lse_rest", real);
+    dk.base = kernel.pointer("dk", config.dtype);
+    dv.base = kernel.pointer("dv", config.dtype);
+    if (config.addsDq)
+      dqSum = kernel.pointer("dq_sum", real);
+    headsQ = kernel.i32("heads_q");
+    headsKV = kernel.i32("heads_kv");
+    seqQ = kernel.i32("seq_q");
+    seqK = kernel.i32("seq_k");
+    Value pitch = kernel.i32("row_pitch");
+    Value batch = kernel.i32("batch");
+    for (auto [tensor, name] : {std::pair(&q, "q"),
+                                {&k, "k"},
+                                {&v, "v"},
+                                {&gradO, "grad_o"},
+                                {&dk, "dk"},
+                                {&dv, "dv"}})
+      declareStrides(*tensor, name);
+    scale = kernel.scalar("scale", real);
+    rowPitch = cast(pitch, i64);
+    kernel.grid({ceilDiv(seqK, config.blockN), headsKV, batch});
+  }
+
+  /// The part of the problem that this program solves.
+  void locate() {
+    keyStart = programId(0) * config.blockN;
+    kvHead = programId(1);
+    batchIndex = cast(programId(2), i64);
+    queryCount = cast(seqQ, i64);
+    keyCount = cast(seqK, i64);
+    if (config.grouped)
+      group = headsQ / headsKV;
+    Value keyBase = headOf(k, kvHead);
+    keyTile = load(window(k, keyBase, keyCount, keyStart, config.blockN));
+    valueTile =
+        load(window(v, headOf(v, kvHead), keyCount, keyStart, config.blockN));
+    keyColumn = expandDims(keyStart + arange(0, config.blockN), 1);
+    queryStart = zeros({}, i32);
+    if (!config.causal)
+      return;
+    locateDiagonal();
+    if (!config.addsDq)
+      return;
+    keyRow = window(k, keyBase, keyCount, keyStart, 1);
+    badKeys = any(!isFinite(keyTile));
+  }
+
+  /// Row i sees key j if j <= i + diagonal.
+  void locateDiagonal() {
+    Value first = keyStart;
+    lastKey = keyStart + (config.blockN - 1);
+    if (config.alignment == CausalAlignment::BottomRight) {
+      diagonal = seqK - seqQ;
+      first = first - diagonal;
+    }
+    queryStart = maximum(first, 0) / config.blockM * config.blockM;
+  }
+
+  Value plusDiagonal(const Value &row) const {
+    return diagonal.empty() ? row : row + diagonal;
+  }
+
+  /// The positions of the transposed score tile at query `start` that take
+  /// part; empty where all may.
+  Value visibleAt(const Value &start) const {
+    Value visible;
+    auto require = [&](const Value &condition) {
+      visible = visible.empty() ? condition : visible & condition;
+    };
+    Value rows = expandDims(start + arange(0, config.blockM), 0);
+    // With top-left alignment there may be keys that no row sees, for which a
+    // row behind the end must not stand in.
+    if (config.addsDq ||
+        (config.causal && config.alignment == CausalAlignment::TopLeft))
+      require(rows < seqQ);
+    if (config.addsDq)
+      require(keyColumn < seqK);
+    if (config.causal)
+      require(keyColumn <= plusDiagonal(rows));
+    return visible;
+  }
+
+  /// Adds what the queries of one head give to dk and dv.
+  Values addHead(const Value &head, const Values &sums) {
+    Value qBase = headOf(q, head);
+    Value oBase = headOf(gradO, head);
+    Value queries = window(q, qBase, queryCount, 0, config.blockM);
+    Value outputs = window(gradO, oBase, queryCount, 0, config.blockM);
+    Value queryRow, outputRow;
+    if (config.causal) {
+      queryRow = window(q, qBase, queryCount, 0, 1);
+      outputRow = window(gradO, oBase, queryCount, 0, 1);
+    }
+    Value vectorOfHead = batchIndex * headsQ + cast(head, i64);
+    Value shifts = rowVector(shift, rowPitch, vectorOfHead, 0);
+    Value deltas = rowVector(delta, rowPitch, vectorOfHead, 0);
+    Value rests, dqTiles;
+    if (config.hasLseRest)
+      rests = rowVector(lseRest, queryCount, vectorOfHead, 0);
+    if (config.addsDq)
+      dqTiles = makeBlockPtr(dqSum + vectorOfHead * rowPitch * config.headDim,
+                             {rowPitch, config.headDim}, {config.headDim, 1},
+                             {0, 0}, {config.blockM, config.headDim});
+
+    return forRange(
+        queryStart, seqQ, config.blockM, sums,
+        [&](Value start, const Values &sums) -> Values {
+          Value visible = visibleAt(start);
+          Value qTile = load(advance(queries, {start, 0}));
+          Value oTile = load(advance(outputs, {start, 0}));
+          Value shiftRow = load(advance(shifts, {start}));
+          Value deltaRow = load(advance(deltas, {start}));
+          Value restRow;
+          if (config.hasLseRest)
+            restRow = expandDims(load(advance(rests, {start})), 0);
+
+          Value s = dot(keyTile, trans(qTile)) * scale;
+          Value p = weights(s, expandDims(shiftRow, 0), restRow, visible);
+          Value dp = dot(valueTile, trans(oTile));
+          Value ds = scoreGradients(p, dp, expandDims(deltaRow, 0), visible);
+          Value pNarrow = cast(p, config.dtype);
+          Value dsNarrow = cast(ds, config.dtype);
+
+          // Whether a row that does not see all keys is not finite.
+          Value careful, crosses;
+          if (config.causal) {
+            crosses = plusDiagonal(start) < lastKey;
+            Value finite = isFinite(shiftRow) & isFinite(deltaRow);
+            careful = crosses & any(!finite);
+          }
+          auto at = [&](const Value &row) {
+            return row.empty() ? row : advance(row, {start, 0});
+          };
+          auto seesQuery = [&](const Value &i) {
+            return keyColumn <= plusDiagonal(start + i);
+          };
+          Value dvSum = addSeen(careful, pNarrow, oTile, at(outputRow), sums[1],
+                                seesQuery);
+          Value dkSum = addSeen(careful, dsNarrow, qTile, at(queryRow), sums[0],
+                                seesQuery);
+          if (config.addsDq)
+            addDq(dsNarrow, crosses, start, dqTiles);
+          return {dkSum, dvSum};
+        });
+  }
+
+  void addDq(const Value &dsNarrow, const Value &crosses, const Value &start,
+             const Value &dqTiles) {
+    Value careful;
+    if (config.causal)
+      careful = crosses & badKeys;
+    Value rows;
+    if (config.causal)
+      rows = plusDiagonal(expandDims(start + arange(0, config.blockM), 1));
+    Value part = addSeen(careful, trans(dsNarrow), keyTile, keyRow,
+                         zeros({config.blockM, config.headDim}, real),
+                         [&](const Value &i) { return rows >= keyStart + i; });
+    atomicAdd(advance(dqTiles, {start, 0}), part);
+  }
+
+  void store(const Values &sums) {
+    Value dkTile = sums[0] * scale;
+    dsl::store(
+        window(dk, headOf(dk, kvHead), keyCount, keyStart, config.blockN),
+        cast(dkTile, config.dtype));
+    dsl::store(
+        window(dv, headOf(dv, kvHead), keyCount, keyStart, config.blockN),
+        cast(sums[1], config.dtype));
+  }
+
+  BackwardTensor q, k, v, gradO, dk, dv;
+  Value shift, delta, lseRest, dqSum;
+  Value headsQ, headsKV, seqQ, seqK, rowPitch, scale;
+
+  Value keyStart, kvHead, group, queryCount, keyCount;
+  Value keyTile, valueTile;
+  Value keyColumn;  ///< the keys of this program, [blockN, 1]
+  Value queryStart; ///< the first tile of queries with a row that sees a key
+  Value diagonal;   ///< causal, bottom-right: empty for top-left
+  Value lastKey;    ///< causal
+  Value keyRow;     ///< causal with dq: one row of k
+  Value badKeys;    ///< causal with dq: a key is not finite
+};
+} // namespace
+
+KernelModule
+buildFlashAttentionBackwardKeys(const FlashAttentionBackwardConfig &config) {
+  return KeysKernel(config).build();
+}
+
+} // namespace flashtile::kernels

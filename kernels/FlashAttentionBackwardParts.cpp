@@ -1,0 +1,107 @@
+//===- FlashAttentionBackwardParts.cpp - What the kernels share -----------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "kernels/FlashAttentionBackwardParts.h"
+
+#include <algorithm>
+
+namespace flashtile::kernels {
+
+using namespace dsl;
+
+static constexpr int64_t kMinHeadDim = 8;
+static constexpr int64_t kMaxHeadDim = 256;
+static constexpr int64_t kHeadDimStep = 8;
+/// Elements of a tile: the dialect's limit.
+static constexpr int64_t kMaxElements = int64_t(1) << 20;
+
+static const FlashAttentionBackwardConfig &
+checked(const FlashAttentionBackwardConfig &config) {
+  auto refuse = [](const std::string &message) {
+    throw Error(ErrorCode::InvalidArgument, message);
+  };
+  if (config.dtype != ElementType::F32 && config.dtype != ElementType::F16 &&
+      config.dtype != ElementType::BF16 && config.dtype != ElementType::F64)
+    refuse("expected dtype to be f32, f16, bf16 or f64, but got " +
+           std::string(elementTypeName(config.dtype)));
+  if (config.headDim < kMinHeadDim || config.headDim > kMaxHeadDim ||
+      config.headDim % kHeadDimStep)
+    refuse("expected headDim between " + std::to_string(kMinHeadDim) + " and " +
+           std::to_string(kMaxHeadDim) + " in steps of " +
+           std::to_string(kHeadDimStep) + ", but got " +
+           std::to_string(config.headDim));
+  auto checkBlock = [&](const char *name, int64_t rows, int64_t columns) {
+    if (rows <= 0 || rows > kMaxElements / columns)
+      refuse(std::string("expected ") + name + " between 1 and " +
+             std::to_string(kMaxElements / columns) + ", but got " +
+             std::to_string(rows));
+  };
+  checkBlock("blockM", config.blockM, config.headDim);
+  checkBlock("blockN", config.blockN, std::max(config.headDim, config.blockM));
+  return config;
+}
+
+std::string
+flashAttentionBackwardName(const std::string &part,
+                           const FlashAttentionBackwardConfig &config) {
+  return "flash_attention_backward_" + part + (config.causal ? "_causal" : "");
+}
+
+BackwardKernel::BackwardKernel(const std::string &part,
+                               const FlashAttentionBackwardConfig &config)
+    : config(checked(config)), kernel(flashAttentionBackwardName(part, config)),
+      real(config.dtype == ElementType::F64 ? ElementType::F64
+                                            : ElementType::F32) {}
+
+void BackwardKernel::declareStrides(BackwardTensor &tensor,
+                                    const std::string &name) {
+  tensor.strideBatch = kernel.i64(name + "_stride_batch");
+  tensor.strideHead = kernel.i64(name + "_stride_head");
+  tensor.strideRow = kernel.i64(name + "_stride_row");
+  if (!config.unitInnerStride)
+    tensor.strideInner = kernel.i64(name + "_stride_inner");
+}
+
+Value BackwardKernel::headOf(const BackwardTensor &tensor,
+                             const Value &head) const {
+  Value base = tensor.base + batchIndex * tensor.strideBatch;
+  return base + cast(head, i64) * tensor.strideHead;
+}
+
+Value BackwardKernel::window(const BackwardTensor &tensor, const Value &base,
+                             const Value &length, const Operand &start,
+                             int64_t rows) const {
+  Operand inner =
+      tensor.strideInner.empty() ? Operand(1) : Operand(tensor.strideInner);
+  return makeBlockPtr(base, {length, config.headDim}, {tensor.strideRow, inner},
+                      {start, 0}, {rows, config.headDim});
+}
+
+Value BackwardKernel::rowVector(const Value &base, const Value &pitch,
+                                const Value &head, const Operand &start) const {
+  return makeBlockPtr(base + head * pitch, {pitch}, {1}, {start},
+                      {config.blockM});
+}
+
+Value BackwardKernel::weights(const Value &scores, const Value &shift,
+                              const Value &rest, const Value &visible) const {
+  Value exponent = scores - shift;
+  if (!rest.empty())
+    exponent = exponent - rest;
+  Value p = exp(exponent, Accuracy::Fast);
+  return visible.empty() ? p : where(visible, p, 0.0);
+}
+
+Value BackwardKernel::scoreGradients(const Value &p, const Value &dp,
+                                     const Value &delta,
+                                     const Value &visible) const {
+  Value ds = p * (dp - delta);
+  // p is 0 where nothing is visible, but dp may be NaN there.
+  return visible.empty() ? ds : where(visible, ds, 0.0);
+}
+
+} // namespace flashtile::kernels

@@ -1,0 +1,149 @@
+//===- FlashAttentionBackwardQueries.cpp - dq -----------------------------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A program owns a tile of queries and goes through the keys that it sees, as
+// in the forward.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kernels/FlashAttentionBackwardParts.h"
+
+namespace flashtile::kernels {
+
+using namespace dsl;
+
+namespace {
+class QueriesKernel : public BackwardKernel {
+public:
+  explicit QueriesKernel(const FlashAttentionBackwardConfig &config)
+      : BackwardKernel("queries", config) {
+    declareArguments();
+    locate();
+    auto [sum] =
+        forRange(0, keyEnd, config.blockN,
+                 {zeros({config.blockM, config.headDim}, real)},
+                 [&](Value start, Value sum) { return addKeys(start, sum); });
+    dsl::store(
+        window(dq, headOf(dq, head), queryCount, rowStart, config.blockM),
+        cast(sum * scale, config.dtype));
+  }
+
+private:
+  void declareArguments() {
+    for (auto [tensor, name] :
+         {std::pair(&q, "q"), {&k, "k"}, {&v, "v"}, {&gradO, "grad_o"}})
+      tensor->base = kernel.pointer(name, config.dtype);
+    shift = kernel.pointer("shift", real);
+    delta = kernel.pointer("delta", real);
+    if (config.hasLseRest)
+      lseRest = kernel.pointer("lse_rest", real);
+    dq.base = kernel.pointer("dq", config.dtype);
+    headsQ = kernel.i32("heads_q");
+    headsKV = kernel.i32("heads_kv");
+    seqQ = kernel.i32("seq_q");
+    seqK = kernel.i32("seq_k");
+    Value pitch = kernel.i32("row_pitch");
+    Value batch = kernel.i32("batch");
+    for (auto [tensor, name] : {std::pair(&q, "q"),
+                                {&k, "k"},
+                                {&v, "v"},
+                                {&gradO, "grad_o"},
+                                {&dq, "dq"}})
+      declareStrides(*tensor, name);
+    scale = kernel.scalar("scale", real);
+    rowPitch = cast(pitch, i64);
+    kernel.grid({ceilDiv(seqQ, config.blockM), headsQ, batch});
+  }
+
+  /// The part of the problem that this program solves.
+  void locate() {
+    rowStart = programId(0) * config.blockM;
+    head = programId(1);
+    Value group = headsQ / headsKV;
+    Value kvHead = head / group;
+    batchIndex = cast(programId(2), i64);
+    queryCount = cast(seqQ, i64);
+    Value keyCount = cast(seqK, i64);
+    query =
+        load(window(q, headOf(q, head), queryCount, rowStart, config.blockM));
+    output = load(window(gradO, headOf(gradO, head), queryCount, rowStart,
+                         config.blockM));
+    Value vectorOfHead = batchIndex * headsQ + cast(head, i64);
+    auto column = [&](const Value &base, const Value &pitch) {
+      return expandDims(load(rowVector(base, pitch, vectorOfHead, rowStart)),
+                        1);
+    };
+    shiftColumn = column(shift, rowPitch);
+    deltaColumn = column(delta, rowPitch);
+    if (config.hasLseRest)
+      restColumn = column(lseRest, queryCount);
+    Value keyBase = headOf(k, kvHead);
+    keys = window(k, keyBase, keyCount, 0, config.blockN);
+    values = window(v, headOf(v, kvHead), keyCount, 0, config.blockN);
+    keyEnd = seqK;
+    if (!config.causal)
+      return;
+    keyRow = window(k, keyBase, keyCount, 0, 1);
+    locateDiagonal();
+  }
+
+  void locateDiagonal() {
+    Value rows = rowStart + arange(0, config.blockM);
+    Value end = rowStart + config.blockM;
+    seenByAll = rowStart;
+    if (config.alignment == CausalAlignment::BottomRight) {
+      Value diagonal = seqK - seqQ;
+      rows = rows + diagonal;
+      end = end + diagonal;
+      seenByAll = seenByAll + diagonal;
+    }
+    lastVisible = expandDims(rows, 1);
+    keyEnd = minimum(seqK, end);
+  }
+
+  Value visibleAt(const Value &start) const {
+    Value columns = expandDims(start + arange(0, config.blockN), 0);
+    Value visible = columns < seqK;
+    return config.causal ? visible & (columns <= lastVisible) : visible;
+  }
+
+  Value addKeys(const Value &start, const Value &sum) const {
+    Value visible = visibleAt(start);
+    Value keyTile = load(advance(keys, {start, 0}));
+    Value valueTile = load(advance(values, {start, 0}));
+    Value s = dot(query, trans(keyTile)) * scale;
+    Value p = weights(s, shiftColumn, restColumn, visible);
+    Value dp = dot(output, trans(valueTile));
+    Value ds = scoreGradients(p, dp, deltaColumn, visible);
+    Value careful, row;
+    if (config.causal) {
+      Value crosses = start + (config.blockN - 1) > seenByAll;
+      careful = crosses & any(!isFinite(keyTile));
+      row = advance(keyRow, {start, 0});
+    }
+    return addSeen(careful, cast(ds, config.dtype), keyTile, row, sum,
+                   [&](const Value &i) { return lastVisible >= start + i; });
+  }
+
+  BackwardTensor q, k, v, gradO, dq;
+  Value shift, delta, lseRest;
+  Value headsQ, headsKV, seqQ, seqK, rowPitch, scale;
+
+  Value rowStart, head, queryCount;
+  Value query, output, keys, values;
+  Value shiftColumn, deltaColumn, restColumn; ///< [blockM, 1]
+  Value keyEnd;
+  Value keyRow;      ///< causal: one row of k
+  Value lastVisible; ///< causal: the last key of each row, [blockM, 1]
+  Value seenByAll;   ///< causal: the last key of the first row
+};
+} // namespace
+
+KernelModule
+buildFlashAttentionBackwardQueries(const FlashAttentionBackwardConfig &config) {
+  return QueriesKernel(config).build();
+}
+
+} // namespace flashtile::kernels

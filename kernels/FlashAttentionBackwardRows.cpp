@@ -1,0 +1,162 @@
+//===- FlashAttentionBackwardRows.cpp - Before and after ------------------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the backward computes for each row of queries alone. These kernels move
+// memory and compute next to nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kernels/FlashAttentionBackwardParts.h"
+
+#include <cmath>
+
+namespace flashtile::kernels {
+
+using namespace dsl;
+
+/// What the exponents of a row without any effect subtract: finite, and large
+/// enough that exp gives 0.
+static constexpr double kNoEffect = 1e30;
+
+namespace {
+class RowsKernel : public BackwardKernel {
+public:
+  explicit RowsKernel(const FlashAttentionBackwardConfig &config)
+      : BackwardKernel("rows", config) {
+    declareArguments();
+    locate();
+    Value inRange = rowStart + arange(0, config.blockM) < seqQ;
+    store(rowVector(shift, rowPitch, vectorOfHead, rowStart), shifts(inRange));
+    store(rowVector(delta, rowPitch, vectorOfHead, rowStart), deltas());
+    if (config.addsDq)
+      store(makeBlockPtr(dqSum + vectorOfHead * rowPitch * config.headDim,
+                         {rowPitch, config.headDim}, {config.headDim, 1},
+                         {rowStart, 0}, {config.blockM, config.headDim}),
+            zeros({config.blockM, config.headDim}, real));
+  }
+
+private:
+  void declareArguments() {
+    q.base = kernel.pointer("q", config.dtype);
+    o.base = kernel.pointer("o", config.dtype);
+    if (config.hasORest)
+      oRest.base = kernel.pointer("o_rest", config.dtype);
+    gradO.base = kernel.pointer("grad_o", config.dtype);
+    lse = kernel.pointer("lse", real);
+    if (config.hasGradLse)
+      gradLse = kernel.pointer("grad_lse", real);
+    shift = kernel.pointer("shift", real);
+    delta = kernel.pointer("delta", real);
+    if (config.addsDq)
+      dqSum = kernel.pointer("dq_sum", real);
+    headsQ = kernel.i32("heads_q");
+    seqQ = kernel.i32("seq_q");
+    Value pitch = kernel.i32("row_pitch");
+    Value batch = kernel.i32("batch");
+    declareStrides(q, "q");
+    declareStrides(o, "o");
+    if (config.hasORest)
+      declareStrides(oRest, "o_rest");
+    declareStrides(gradO, "grad_o");
+    if (config.hasGradLse) {
+      gradLseBatch = kernel.i64("grad_lse_stride_batch");
+      gradLseHead = kernel.i64("grad_lse_stride_head");
+      gradLseRow = kernel.i64("grad_lse_stride_row");
+    }
+    rowPitch = cast(pitch, i64);
+    kernel.grid({ceilDiv(pitch, config.blockM), headsQ, batch});
+  }
+
+  void locate() {
+    rowStart = programId(0) * config.blockM;
+    head = programId(1);
+    batchIndex = cast(programId(2), i64);
+    queryCount = cast(seqQ, i64);
+    vectorOfHead = batchIndex * headsQ + cast(head, i64);
+  }
+
+  Value rowsOf(const BackwardTensor &tensor) const {
+    return cast(load(window(tensor, headOf(tensor, head), queryCount, rowStart,
+                            config.blockM)),
+                real);
+  }
+
+  Value shifts(const Value &inRange) const {
+    Value tile = load(rowVector(lse, queryCount, vectorOfHead, rowStart));
+    Value isEmpty = inRange & (tile == -INFINITY);
+    Value result = where(inRange & !isEmpty, tile, kNoEffect);
+    if (!config.causal)
+      return result;
+    // A row that sees nothing has an lse that says nothing about q.
+    return ifThenElse(
+        any(isEmpty),
+        [&] {
+          Value bad = sum(where(isFinite(rowsOf(q)), 0.0, 1.0), 1) > 0.0;
+          return where(isEmpty & bad, full({}, INFINITY, real), result);
+        },
+        [&] { return result; });
+  }
+
+  Value deltas() const {
+    Value output = rowsOf(o);
+    if (config.hasORest)
+      output = output + rowsOf(oRest);
+    Value result = sum(rowsOf(gradO) * output, 1);
+    if (!config.hasGradLse)
+      return result;
+    Value base = gradLse + batchIndex * gradLseBatch;
+    base = base + cast(head, i64) * gradLseHead;
+    return result - load(makeBlockPtr(base, {queryCount}, {gradLseRow},
+                                      {rowStart}, {config.blockM}));
+  }
+
+  BackwardTensor q, o, oRest, gradO;
+  Value lse, gradLse, shift, delta, dqSum;
+  Value gradLseBatch, gradLseHead, gradLseRow;
+  Value headsQ, seqQ, rowPitch;
+  Value rowStart, head, vectorOfHead, queryCount;
+};
+
+class FinishKernel : public BackwardKernel {
+public:
+  explicit FinishKernel(const FlashAttentionBackwardConfig &config)
+      : BackwardKernel("finish", config) {
+    Value dqSum = kernel.pointer("dq_sum", real);
+    BackwardTensor dq;
+    dq.base = kernel.pointer("dq", config.dtype);
+    Value headsQ = kernel.i32("heads_q");
+    Value seqQ = kernel.i32("seq_q");
+    Value rowPitch = cast(kernel.i32("row_pitch"), i64);
+    Value batch = kernel.i32("batch");
+    declareStrides(dq, "dq");
+    Value scale = kernel.scalar("scale", real);
+    kernel.grid({ceilDiv(seqQ, config.blockM), headsQ, batch});
+
+    Value rowStart = programId(0) * config.blockM;
+    Value head = programId(1);
+    batchIndex = cast(programId(2), i64);
+    Value vectorOfHead = batchIndex * headsQ + cast(head, i64);
+    Value sums =
+        load(makeBlockPtr(dqSum + vectorOfHead * rowPitch * config.headDim,
+                          {rowPitch, config.headDim}, {config.headDim, 1},
+                          {rowStart, 0}, {config.blockM, config.headDim}));
+    store(
+        window(dq, headOf(dq, head), cast(seqQ, i64), rowStart, config.blockM),
+        cast(sums * scale, config.dtype));
+  }
+};
+} // namespace
+
+KernelModule
+buildFlashAttentionBackwardRows(const FlashAttentionBackwardConfig &config) {
+  return RowsKernel(config).build();
+}
+
+KernelModule
+buildFlashAttentionBackwardFinish(const FlashAttentionBackwardConfig &config) {
+  return FinishKernel(config).build();
+}
+
+} // namespace flashtile::kernels
