@@ -34,11 +34,11 @@ static bool isFp8(ElementType type) {
 }
 
 static void checkType(ElementType type, const char *name) {
-  if (type != ElementType::F32 && type != ElementType::F16 &&
-      type != ElementType::BF16 && !isFp8(type))
+  if (type != ElementType::F64 && type != ElementType::F32 &&
+      type != ElementType::F16 && type != ElementType::BF16 && !isFp8(type))
     throw Error(ErrorCode::InvalidArgument,
                 std::string("expected ") + name +
-                    " to be f32, f16, bf16, f8E4M3FN or f8E5M2, but got " +
+                    " to be f64, f32, f16, bf16, f8E4M3FN or f8E5M2, but got " +
                     std::string(elementTypeName(type)));
 }
 
@@ -92,15 +92,20 @@ public:
     productType = isFp8(config.dtype) ? ElementType::F16 : config.dtype;
     outputType = config.outputType.value_or(
         isFp8(config.dtype) ? ElementType::BF16 : config.dtype);
+    real =
+        config.dtype == ElementType::F64 ? ElementType::F64 : ElementType::F32;
+    // What is lost is known only as far as the exponentials are exact.
+    if (config.lseRest)
+      accuracy = Accuracy::Precise;
   }
 
   void build() {
     declareArguments();
     locate();
 
-    Value mInit = full({config.blockM}, -INFINITY, f32);
-    Value lInit = zeros({config.blockM}, f32);
-    Value accInit = zeros({config.blockM, config.headDim}, f32);
+    Value mInit = full({config.blockM}, -INFINITY, real);
+    Value lInit = zeros({config.blockM}, real);
+    Value accInit = zeros({config.blockM, config.headDim}, real);
     auto [m, l, acc] =
         forRange(0, keyEnd, config.blockN, {mInit, lInit, accInit},
                  [&](Value start, Value m, Value l, Value acc) {
@@ -123,7 +128,11 @@ private:
     k.base = kernel.pointer("k", config.dtype);
     v.base = kernel.pointer("v", config.dtype);
     o.base = kernel.pointer("o", outputType);
-    lse = kernel.pointer("lse", ElementType::F32);
+    lse = kernel.pointer("lse", real);
+    if (config.oRest)
+      oRest.base = kernel.pointer("o_rest", outputType);
+    if (config.lseRest)
+      lseRest = kernel.pointer("lse_rest", real);
     headsQ = kernel.i32("heads_q");
     headsKV = kernel.i32("heads_kv");
     seqQ = kernel.i32("seq_q");
@@ -133,7 +142,9 @@ private:
     declareStrides(k, "k");
     declareStrides(v, "v");
     declareStrides(o, "o");
-    scale = kernel.f32("scale");
+    if (config.oRest)
+      declareStrides(oRest, "o_rest");
+    scale = kernel.scalar("scale", real);
     if (config.scaleIsPositive)
       scale = assume(scale, Facts().min(FLT_MIN));
     kernel.grid({ceilDiv(seqQ, config.blockM), headsQ, batch});
@@ -224,8 +235,8 @@ private:
     // never stored: the running maximum stays -inf.
     Value none = mNew == -INFINITY;
     Value reference = where(none, 0.0, mNew);
-    Value p = exp(s - expandDims(reference, 1), Accuracy::Fast);
-    Value alpha = exp(m - reference, Accuracy::Fast);
+    Value p = exp(s - expandDims(reference, 1), accuracy);
+    Value alpha = exp(m - reference, accuracy);
     return {mNew, p, alpha};
   }
 
@@ -256,9 +267,9 @@ private:
     auto [result] =
         forRange(0, config.blockN, 1, {acc}, [&](Value key, Value acc) {
           Value isKey = expandDims(arange(0, config.blockN) == key, 0);
-          Value weight = cast(sum(where(isKey, p, 0.0), 1), f32);
+          Value weight = cast(sum(where(isKey, p, 0.0), 1), real);
           Value position = start + key;
-          Value row = cast(load(advance(valueRow, {position, 0})), f32);
+          Value row = cast(load(advance(valueRow, {position, 0})), real);
           weight = broadcastTo(expandDims(weight, 1), acc.shape());
           Value product = weight * row;
           Value seen = lastVisible >= position;
@@ -273,9 +284,12 @@ private:
     // One quotient for each row rather than for each element.
     Value inverse = 1.0 / norm;
     Value out = where(empty, 0.0, acc * inverse);
-    out = cast(out, outputType);
+    Value rounded = cast(out, outputType);
     Value headOfO = headOf(o, head);
-    dsl::store(window(o, headOfO, queryCount, rowStart, config.blockM), out);
+    dsl::store(window(o, headOfO, queryCount, rowStart, config.blockM),
+               rounded);
+    if (config.oRest)
+      storeRest(out, rounded);
 
     // -inf + log(0) = -inf for a row without keys.
     Value logSumExp = m + log(l);
@@ -284,15 +298,32 @@ private:
     Value lseWindow =
         makeBlockPtr(lse + row, {queryCount}, {1}, {rowStart}, {config.blockM});
     dsl::store(lseWindow, logSumExp);
+    if (!config.lseRest)
+      return;
+    // Exact where |m| is the larger one; where it is not, nothing is at stake.
+    Value rest = log(l) - (logSumExp - m);
+    rest = where(isFinite(rest), rest, 0.0);
+    dsl::store(makeBlockPtr(lseRest + row, {queryCount}, {1}, {rowStart},
+                            {config.blockM}),
+               rest);
+  }
+
+  void storeRest(const Value &out, const Value &rounded) {
+    Value rest = cast(out - cast(rounded, real), outputType);
+    dsl::store(
+        window(oRest, headOf(oRest, head), queryCount, rowStart, config.blockM),
+        rest);
   }
 
   const FlashAttentionConfig &config;
   KernelBuilder kernel;
   ElementType productType; ///< of the operands of P V
   ElementType outputType;
+  ElementType real; ///< of scores and sums
+  Accuracy accuracy = Accuracy::Fast;
 
-  TensorArgument q, k, v, o;
-  Value lse, headsQ, headsKV, seqQ, seqK, scale;
+  TensorArgument q, k, v, o, oRest;
+  Value lse, lseRest, headsQ, headsKV, seqQ, seqK, scale;
 
   Value rowStart, head, batchIndex, queryCount;
   Value query, keys, values;

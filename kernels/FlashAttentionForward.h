@@ -28,7 +28,7 @@ namespace flashtile::kernels {
 
 /// What is fixed when the kernel is compiled.
 struct FlashAttentionConfig {
-  /// Of q, k and v: f32, f16, bf16, f8E4M3FN or f8E5M2.
+  /// Of q, k and v: f64, f32, f16, bf16, f8E4M3FN or f8E5M2.
   ElementType dtype = ElementType::BF16;
   /// Of o: any of these; by default `dtype`, and bf16 for the fp8 types.
   std::optional<ElementType> outputType;
@@ -48,6 +48,10 @@ struct FlashAttentionConfig {
   /// Ends the loop at the last tile that the causal mask lets through, instead
   /// of leaving that to the compiler. Only with `causal`.
   bool shortenedLoop = false;
+  /// Also writes what o lost when it was rounded to its type, for the backward.
+  bool oRest = false;
+  /// The same of lse; exponentials are then precise.
+  bool lseRest = false;
 };
 
 /// "flash_attention_forward", or "flash_attention_forward_causal".
@@ -55,13 +59,14 @@ std::string flashAttentionForwardName(const FlashAttentionConfig &config);
 
 /// The kernel in a module of its own. Arguments, in order:
 ///   q, k, v, o                  pointers
-///   lse                         pointer to f32, contiguous [batch, heads_q,
-///                               seq_q]
+///   lse                         pointer to f32 (f64 where dtype is),
+///                               contiguous [batch, heads_q, seq_q]
+///   (o_rest), (lse_rest)        pointers, as o and as lse
 ///   heads_q, heads_kv           i32; heads_q is a multiple of heads_kv
 ///   seq_q, seq_k, batch         i32
 ///   q_stride_batch, q_stride_head, q_stride_row, (q_stride_inner),
-///   k_..., v_..., o_...         i64, elements
-///   scale                       f32
+///   k_..., v_..., o_..., (o_rest_...)   i64, elements
+///   scale                       f32 (f64 where dtype is)
 /// Throws Error (InvalidArgument) for a configuration out of the limits above.
 dsl::KernelModule
 buildFlashAttentionForward(const FlashAttentionConfig &config);
