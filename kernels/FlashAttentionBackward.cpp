@@ -242,8 +242,8 @@ private:
     arguments.add(q).add(o).addIf(config.hasORest, oRest.tensor).add(dO);
     arguments.add(lse).addIf(config.hasGradLse, dLse.tensor);
     arguments.add(shift).add(delta).addIf(config.addsDq, dqSum);
-    arguments.addExtent(q.heads).addExtent(q.rows).addExtent(pitch);
-    arguments.addExtent(q.batch).addStrides(q).addStrides(o);
+    arguments.addExtent(q.heads).addExtent(q.rows).addExtent(k.rows);
+    arguments.addExtent(pitch).addExtent(q.batch).addStrides(q).addStrides(o);
     if (config.hasORest)
       arguments.addStrides(oRest);
     arguments.addStrides(dO);

@@ -69,7 +69,7 @@ struct FlashAttentionBackwardConfig {
 ///   q, o, (o_rest), grad_o        pointers to dtype
 ///   lse, (grad_lse)               pointers to real; lse is contiguous
 ///   shift, delta, (dq_sum)        pointers to real, written
-///   heads_q, seq_q, row_pitch, batch   i32
+///   heads_q, seq_q, seq_k, row_pitch, batch   i32
 ///   q_stride_batch, q_stride_head, q_stride_row, (q_stride_inner),
 ///   o_..., (o_rest_...), grad_o_...    i64, elements
 ///   (grad_lse_stride_batch, grad_lse_stride_head, grad_lse_stride_row)

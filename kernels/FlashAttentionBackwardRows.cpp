@@ -53,6 +53,7 @@ private:
       dqSum = kernel.pointer("dq_sum", real);
     headsQ = kernel.i32("heads_q");
     seqQ = kernel.i32("seq_q");
+    seqK = kernel.i32("seq_k");
     Value pitch = kernel.i32("row_pitch");
     Value batch = kernel.i32("batch");
     declareStrides(q, "q");
@@ -77,10 +78,12 @@ private:
     vectorOfHead = batchIndex * headsQ + cast(head, i64);
   }
 
+  Value tileOf(const BackwardTensor &tensor) const {
+    return load(window(tensor, headOf(tensor, head), queryCount, rowStart,
+                       config.blockM));
+  }
   Value rowsOf(const BackwardTensor &tensor) const {
-    return cast(load(window(tensor, headOf(tensor, head), queryCount, rowStart,
-                            config.blockM)),
-                real);
+    return cast(tileOf(tensor), real);
   }
 
   Value shifts(const Value &inRange) const {
@@ -99,11 +102,36 @@ private:
         [&] { return result; });
   }
 
+  /// Whether a row of this tile may see one key only.
+  Value hasLoneKey() const {
+    Value lone = seqK == 1;
+    if (!config.causal)
+      return lone;
+    // The row that sees key 0 and no other.
+    Value first = zeros({}, i32);
+    if (config.alignment == CausalAlignment::BottomRight)
+      first = seqQ - seqK;
+    return lone | ((first >= rowStart) & (first < rowStart + config.blockM));
+  }
+
+  /// sum_c dO_c o_c. Where o is the value of the only key, dP - delta is 0, and
+  /// exactly so if both are the same product with the same roundings.
+  Value products() const {
+    return ifThenElse(
+        hasLoneKey(),
+        [&] {
+          Value product = dot(tileOf(gradO), trans(tileOf(o)));
+          Value isDiagonal = expandDims(arange(0, config.blockM), 1) ==
+                             expandDims(arange(0, config.blockM), 0);
+          return sum(where(isDiagonal, product, 0.0), 1);
+        },
+        [&] { return sum(rowsOf(gradO) * rowsOf(o), 1); });
+  }
+
   Value deltas() const {
-    Value output = rowsOf(o);
+    Value result = products();
     if (config.hasORest)
-      output = output + rowsOf(oRest);
-    Value result = sum(rowsOf(gradO) * output, 1);
+      result = result + sum(rowsOf(gradO) * rowsOf(oRest), 1);
     if (!config.hasGradLse)
       return result;
     Value base = gradLse + batchIndex * gradLseBatch;
@@ -115,7 +143,7 @@ private:
   BackwardTensor q, o, oRest, gradO;
   Value lse, gradLse, shift, delta, dqSum;
   Value gradLseBatch, gradLseHead, gradLseRow;
-  Value headsQ, seqQ, rowPitch;
+  Value headsQ, seqQ, seqK, rowPitch;
   Value rowStart, head, vectorOfHead, queryCount;
 };
 
