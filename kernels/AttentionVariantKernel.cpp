@@ -17,23 +17,7 @@
 #include <cmath>
 #include <tuple>
 
-namespace flashtile {
-
-const char *attentionVariantName(AttentionVariant variant) {
-  switch (variant) {
-  case AttentionVariant::Softcap:
-    return "softcap";
-  case AttentionVariant::Alibi:
-    return "alibi";
-  case AttentionVariant::SlidingWindow:
-    return "sliding_window";
-  case AttentionVariant::Sigmoid:
-    return "sigmoid";
-  }
-  return "";
-}
-
-namespace kernels {
+namespace flashtile::kernels {
 
 using namespace dsl;
 
@@ -314,5 +298,4 @@ KernelModule buildAttentionVariantKernel(const AttentionVariantConfig &config) {
   return VariantKernel(config).build();
 }
 
-} // namespace kernels
-} // namespace flashtile
+} // namespace flashtile::kernels

@@ -3,15 +3,10 @@
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Attention whose scores or weights are not those of FlashAttentionForward.h:
-// the same recurrence in plain tiles, with another formula in its middle. What
-// a new kind of attention costs its author is this file's .cpp.
-//
-//   Softcap        s = cap tanh(scale q k / cap)
-//   Alibi          s = scale q k - slope_head |i + seq_k - seq_q - j|
-//   SlidingWindow  row i sees the keys j with
-//                  -left <= j - (i + seq_k - seq_q) <= right
-//   Sigmoid        o_i = sum_j sigmoid(scale q_i k_j + bias) v_j: no softmax
+// Attention whose scores or weights are not those of FlashAttentionForward.h
+// (AttentionVariant.h has the formulas): the same recurrence in plain tiles,
+// with something else in its middle. What a new kind of attention costs its
+// author is this file's .cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,17 +14,11 @@
 #define FLASHTILE_KERNELS_ATTENTIONVARIANTKERNEL_H
 
 #include "compiler/Frontend/KernelBuilder.h"
+#include "kernels/AttentionVariant.h"
 
 #include <string>
 
-namespace flashtile {
-
-enum class AttentionVariant { Softcap, Alibi, SlidingWindow, Sigmoid };
-
-/// "softcap", "alibi", "sliding_window", "sigmoid".
-const char *attentionVariantName(AttentionVariant variant);
-
-namespace kernels {
+namespace flashtile::kernels {
 
 /// What is fixed when the kernel is compiled.
 struct AttentionVariantConfig {
@@ -71,7 +60,6 @@ std::string attentionVariantKernelName(const AttentionVariantConfig &config);
 dsl::KernelModule
 buildAttentionVariantKernel(const AttentionVariantConfig &config);
 
-} // namespace kernels
-} // namespace flashtile
+} // namespace flashtile::kernels
 
 #endif // FLASHTILE_KERNELS_ATTENTIONVARIANTKERNEL_H

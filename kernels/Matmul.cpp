@@ -27,6 +27,8 @@ namespace {
 /// A product with its operands as stacks.
 struct Product {
   Tensor a, b;
+  Tensor bias; ///< or undefined
+  Activation activation;
   Shape shape; ///< of c, as the caller sees it
   DType outputType;
   int64_t m, n, k;
@@ -86,6 +88,19 @@ static Shape groupedDims(const Tensor &a, const Tensor &b, int64_t group) {
   return dims;
 }
 
+static void checkEpilogue(const Tensor &a, const Product &product) {
+  const Tensor &bias = product.bias;
+  if (a.dtype() == DType::I8 &&
+      (bias.defined() || product.activation != Activation::None))
+    refuse("expected no bias and no activation for products of i8");
+  if (bias.defined() &&
+      (bias.dtype() != a.dtype() || bias.shape() != Shape{product.n} ||
+       bias.device() != a.device() || !bias.isContiguous()))
+    refuse("expected 'bias' to be a contiguous " + toString(a.dtype()) +
+           toString(Shape{product.n}) + " on " + a.device().toString() +
+           ", but got " + bias.describe());
+}
+
 static Product checkedProduct(const Tensor &a, const Tensor &b,
                               const MatmulOptions &options) {
   checkOperands(a, b);
@@ -105,6 +120,9 @@ static Product checkedProduct(const Tensor &a, const Tensor &b,
     leadingB.back() /= options.group;
   product.b = asStack(b.expand(withMatrix(leadingB, product.k, product.n)));
   product.shape = withMatrix(*leading, product.m, product.n);
+  product.bias = options.bias;
+  product.activation = options.activation;
+  checkEpilogue(a, product);
   product.outer = product.a.size(0);
   product.inner = product.a.size(1);
   if (product.outer > 0 && product.inner > kMaxExtent / product.outer)
@@ -144,14 +162,16 @@ static MatmulKernelConfig configOf(const Product &product, MatrixOrder orderC) {
   config.orderA = orderOf(product.a);
   config.orderB = orderOf(product.b);
   config.orderC = orderC;
+  config.hasBias = product.bias.defined();
+  config.activation = product.activation;
   return config;
 }
 
 static Kernel kernelFor(const MatmulKernelConfig &config,
                         const MatmulTiles &tiles, Device device) {
-  using Key =
-      std::tuple<int, int, ElementType, ElementType, MatrixOrder, MatrixOrder,
-                 MatrixOrder, int64_t, int64_t, int64_t, int64_t, int64_t>;
+  using Key = std::tuple<int, int, ElementType, ElementType, MatrixOrder,
+                         MatrixOrder, MatrixOrder, bool, Activation, int64_t,
+                         int64_t, int64_t, int64_t, int64_t>;
   const Key key = {static_cast<int>(device.kind()),
                    device.index(),
                    config.dtype,
@@ -159,6 +179,8 @@ static Kernel kernelFor(const MatmulKernelConfig &config,
                    config.orderA,
                    config.orderB,
                    config.orderC,
+                   config.hasBias,
+                   config.activation,
                    tiles.blockM,
                    tiles.blockN,
                    tiles.blockK,
@@ -179,15 +201,13 @@ static Kernel kernelFor(const MatmulKernelConfig &config,
 
 static void launch(const Kernel &kernel, const MatmulKernelConfig &config,
                    const Product &product, int64_t group, const Tensor &c) {
-  std::vector<ArgumentValue> arguments = {product.a,
-                                          product.b,
-                                          c,
-                                          product.m,
-                                          product.n,
-                                          product.k,
-                                          product.outer * product.inner,
-                                          product.inner,
-                                          group};
+  std::vector<ArgumentValue> arguments = {product.a, product.b, c};
+  if (config.hasBias)
+    arguments.push_back(product.bias);
+  for (const int64_t number :
+       {product.m, product.n, product.k, product.outer * product.inner,
+        product.inner, group})
+    arguments.push_back(number);
   for (auto [stack, order] :
        {std::pair(&product.a, config.orderA),
         std::pair(&product.b, config.orderB), std::pair(&c, config.orderC)}) {
@@ -216,6 +236,10 @@ static std::string tuningKey(const Product &product,
   add("order_a", static_cast<int64_t>(config.orderA));
   add("order_b", static_cast<int64_t>(config.orderB));
   add("order_c", static_cast<int64_t>(config.orderC));
+  if (config.hasBias)
+    key += " bias";
+  if (config.activation != Activation::None)
+    key += std::string(" ") + activationName(config.activation);
   return key;
 }
 

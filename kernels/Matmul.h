@@ -13,6 +13,7 @@
 #ifndef FLASHTILE_KERNELS_MATMUL_H
 #define FLASHTILE_KERNELS_MATMUL_H
 
+#include "kernels/Activation.h"
 #include "kernels/MatmulConfigs.h"
 #include "runtime/Autotuner.h"
 #include "runtime/Kernel.h"
@@ -30,6 +31,10 @@ struct MatmulOptions {
   /// last of the leading dimensions, of which b has that many fewer: grouped
   /// heads of attention.
   int64_t group = 1;
+  /// Added to each row of c, then `activation` of the sum, both before c is
+  /// rounded. Of the type of a, contiguous, [n]; or undefined. Not for i8.
+  Tensor bias;
+  Activation activation = Activation::None;
   /// Extents of a tile, and on GPUs warps of a program and buffers of its
   /// loads; 0 lets the library choose.
   MatmulTiles tiles = {0, 0, 0, 0, 0};
@@ -39,8 +44,9 @@ struct MatmulOptions {
   bool tune = false;
 };
 
-/// c[..., i, j] = sum_k a[..., i, k] b[..., k, j], accumulated in f32 (f64 for
-/// f64, i32 for i8).
+/// c[..., i, j] = f(sum_k a[..., i, k] b[..., k, j] + bias[j]), accumulated in
+/// f32 (f64 for f64, i32 for i8); without options.bias and options.activation
+/// the sum alone.
 ///
 /// a is [..., m, k] and b is [..., k, n], of one element type: any float, or
 /// i8. The leading dimensions broadcast. Any strides; a transposed view costs

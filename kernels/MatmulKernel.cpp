@@ -12,6 +12,7 @@
 #include "kernels/MatmulKernel.h"
 
 #include "compiler/Frontend/Dsl.h"
+#include "kernels/ActivationTile.h"
 
 #include <algorithm>
 
@@ -51,6 +52,9 @@ static void checkConfig(const MatmulKernelConfig &config) {
              " for dtype " + std::string(elementTypeName(config.dtype)) +
              ", but got " + std::string(elementTypeName(*config.outputType)));
   }
+  if (config.dtype == ElementType::I8 &&
+      (config.hasBias || config.activation != Activation::None))
+    refuse("expected no bias and no activation for dtype i8");
   auto checkBlock = [](const char *name, int64_t extent, int64_t other) {
     if (extent <= 0 || extent > kMaxTile / other)
       refuse(std::string("expected ") + name + " between 1 and " +
@@ -86,16 +90,20 @@ public:
   KernelModule build() {
     declareArguments();
     locate();
-    Value zero = zeros({config.blockM, config.blockN}, sumType);
+    // Where the bias is added last, sums and bias are in registers at once.
+    Value first = config.hasBias
+                      ? loadBias()
+                      : zeros({config.blockM, config.blockN}, sumType);
     // Out of bounds, loads give 0 and so add nothing.
     auto [sum] =
-        forRange(0, k, config.blockK, {zero}, [&](Value start, Value sum) {
+        forRange(0, k, config.blockK, {first}, [&](Value start, Value sum) {
           Value left =
               loadTile(a, m, k, row, start, config.blockM, config.blockK);
           Value right =
               loadTile(b, k, n, start, column, config.blockK, config.blockN);
           return dot(left, right, sum);
         });
+    sum = activate(sum, config.activation);
     storeTile(sumType == outputType ? sum : cast(sum, outputType));
     return kernel.build();
   }
@@ -105,6 +113,8 @@ private:
     a.base = kernel.pointer("a", config.dtype);
     b.base = kernel.pointer("b", config.dtype);
     c.base = kernel.pointer("c", outputType);
+    if (config.hasBias)
+      bias = kernel.pointer("bias", config.dtype);
     m = kernel.i32("m");
     n = kernel.i32("n");
     k = kernel.i32("k");
@@ -184,6 +194,13 @@ private:
     return matrix.order == MatrixOrder::Columns ? trans(tile) : tile;
   }
 
+  /// For the columns of this program's tile, in each of its rows.
+  Value loadBias() {
+    Value tile = load(makeBlockPtr(bias, {n}, {1}, {column}, {config.blockN}));
+    return broadcastTo(expandDims(cast(tile, sumType), 0),
+                       {config.blockM, config.blockN});
+  }
+
   void storeTile(const Value &tile) {
     Value target = window(c, m, n, row, column, config.blockM, config.blockN);
     store(target, c.order == MatrixOrder::Columns ? trans(tile) : tile);
@@ -194,6 +211,7 @@ private:
   ElementType outputType;
   ElementType sumType = ElementType::F32;
   Matrix a, b, c;
+  Value bias;
   Value m, n, k, heads, group;
   Value row, column;
 };

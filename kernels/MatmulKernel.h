@@ -3,10 +3,10 @@
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// C = A B for a batch of matrices. One program computes one tile of one C and
-// goes along K:
+// C = f(A B + bias) for a batch of matrices. One program computes one tile of
+// one C and goes along K:
 //
-//   c[i, j] = sum_k a[i, k] b[k, j]
+//   c[i, j] = f(sum_k a[i, k] b[k, j] + bias[j])
 //
 // Programs that run at about the same time take tiles from a few rows of tiles,
 // and so share what they read of A and B in the L2 cache.
@@ -17,6 +17,7 @@
 #define FLASHTILE_KERNELS_MATMULKERNEL_H
 
 #include "compiler/Frontend/KernelBuilder.h"
+#include "kernels/Activation.h"
 
 #include <optional>
 
@@ -39,6 +40,9 @@ struct MatmulKernelConfig {
   MatrixOrder orderA = MatrixOrder::Rows;
   MatrixOrder orderB = MatrixOrder::Rows;
   MatrixOrder orderC = MatrixOrder::Rows;
+  /// Of f32 and f64 sums, before they are rounded to the type of c.
+  bool hasBias = false;
+  Activation activation = Activation::None;
   /// Rows of a, columns of b and the depth of a tile.
   int64_t blockM = 64;
   int64_t blockN = 64;
@@ -52,13 +56,13 @@ ElementType matmulOutputType(ElementType dtype);
 
 /// @matmul in a module of its own. Arguments, in order:
 ///   a, b, c                     pointers
+///   bias                        pointer to dtype, if hasBias: [n]
 ///   m, n, k                     i32
 ///   batch                       i32: matrices in all
 ///   heads                       i32: matrices of the inner of two batch
 ///                               dimensions; divides batch
 ///   group                       i32: that many neighbouring inner matrices of
-///   a
-///                               share one of b
+///                               a share one of b
 ///   a_stride_outer, a_stride_inner, a_stride_row, a_stride_column,
 ///   b_..., c_...                i64, elements; without the stride that the
 ///                               order fixes at 1
