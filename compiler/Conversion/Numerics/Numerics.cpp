@@ -401,3 +401,60 @@ Value flashtile::numeric::emitExp(ImplicitLocOpBuilder &b, Value x) {
   return m.select(m.less(m.f(kHighest), x),
                   m.f(std::numeric_limits<double>::infinity()), result);
 }
+
+//===----------------------------------------------------------------------===//
+// Functions of exponentials
+//===----------------------------------------------------------------------===//
+
+/// `small` up to `limit`, and for NaN; `large` beyond; with the sign of `x`.
+static Value oddFunction(Formula m, Value x, double limit, Value small,
+                         Value large) {
+  Value isLarge = m.less(m.f(limit), math::AbsFOp::create(m.b, x));
+  return math::CopySignOp::create(m.b, m.select(isLarge, large, small), x);
+}
+
+/// The sum of the terms after the leading one, in powers of `x`.
+static Value polynomial(Formula m, Value x, ArrayRef<double> coefficients) {
+  Value sum = m.f(coefficients.front());
+  for (double coefficient : coefficients.drop_front())
+    sum = m.fma(sum, x, m.f(coefficient));
+  return sum;
+}
+
+Value flashtile::numeric::emitTanh(ImplicitLocOpBuilder &b, Value x) {
+  Formula m{b, x.getType()};
+  // (tanh x / x - 1) / x^2 for |x| <= 0.55, by x^2: interpolated at Chebyshev's
+  // nodes, relative error of tanh 2^-26. Beyond, 1 - 2 / (e^2x + 1) loses less
+  // than a bit.
+  constexpr double kLimit = 0.55;
+  constexpr double kTerms[] = {-0.00657322444, 0.0212895218, -0.0539061576,
+                               0.133330971, -0.333333313};
+  Value square = arith::MulFOp::create(b, x, x);
+  Value tail = arith::MulFOp::create(b, polynomial(m, square, kTerms), square);
+  Value small = m.fma(tail, x, x);
+  Value size = math::AbsFOp::create(b, x);
+  Value power = emitExp(b, arith::AddFOp::create(b, size, size));
+  Value quotient = arith::DivFOp::create(
+      b, m.f(2.0), arith::AddFOp::create(b, power, m.f(1.0)));
+  Value large = arith::SubFOp::create(b, m.f(1.0), quotient);
+  return oddFunction(m, x, kLimit, small, large);
+}
+
+Value flashtile::numeric::emitErf(ImplicitLocOpBuilder &b, Value x) {
+  Formula m{b, x.getType()};
+  // Minimax polynomials: erf x / x - 1 by x^2 up to the limit, and beyond
+  // log(1 - erf x) / x + 1 by |x|.
+  constexpr double kLimit = 0.927734375;
+  constexpr double kSmall[] = {-5.96761703e-4, 4.99119423e-3,  -2.67681349e-2,
+                               1.12819925e-1,  -3.76125336e-1, 1.28379166e-1};
+  constexpr double kLarge[] = {-1.72853470e-5, 3.83197126e-4,  -3.88396438e-3,
+                               2.42546219e-2,  -1.06777877e-1, -6.34846687e-1,
+                               -1.28717512e-1};
+  Value square = arith::MulFOp::create(b, x, x);
+  Value small = m.fma(polynomial(m, square, kSmall), x, x);
+  Value size = math::AbsFOp::create(b, x);
+  Value exponent =
+      m.fma(polynomial(m, size, kLarge), size, arith::NegFOp::create(b, size));
+  Value large = arith::SubFOp::create(b, m.f(1.0), emitExp(b, exponent));
+  return oddFunction(m, x, kLimit, small, large);
+}

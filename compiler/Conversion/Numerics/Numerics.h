@@ -7,7 +7,7 @@
 // type*); every operation on them rounds its f32 result to the narrow format,
 // which for +, -, *, / gives the correctly rounded narrow result. Memory holds
 // the narrow bits. This file emits both conversions, the rounding, and the
-// exponentials that attention spends its time in.
+// functions of f32 that kernels spend their time in.
 //
 //===----------------------------------------------------------------------===//
 
@@ -69,6 +69,11 @@ mlir::Value encode(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
 /// zero. Relative error below 2^-22.
 mlir::Value emitExp2(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
 mlir::Value emitExp(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
+
+/// The hyperbolic tangent and the error function of f32 values, within two
+/// units in the last place.
+mlir::Value emitTanh(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
+mlir::Value emitErf(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
 
 } // namespace flashtile::numeric
 

@@ -226,6 +226,9 @@ Value GpuEmitter::emitFunction(Operation *op, ValueRange operands) {
   if (compute.isF32() && name == "tanh" && isApproximate(op))
     return callAsm(b, compute, "tanh.approx.f32 $0, $1;", "=f,f",
                    operands.front());
+  if (compute.isF32() && (name == "tanh" || name == "erf"))
+    return name == "tanh" ? numeric::emitTanh(b, operands.front())
+                          : numeric::emitErf(b, operands.front());
   auto widen = [&](Value value) -> Value {
     return value.getType() == f64 ? value
                                   : Value(arith::ExtFOp::create(b, f64, value));

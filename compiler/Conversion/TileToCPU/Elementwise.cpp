@@ -139,6 +139,9 @@ Value KernelEmitter::emitElementwise(Operation *op,
   if (isa<ExpOp, Exp2Op, math::ExpOp, math::Exp2Op>(op) && !compute.isF64()) {
     result = isa<ExpOp, math::ExpOp>(op) ? emitExp(b, operands.front())
                                          : emitExp2(b, operands.front());
+  } else if (isa<math::TanhOp, math::ErfOp>(op) && !compute.isF64()) {
+    result = isa<math::TanhOp>(op) ? emitTanh(b, operands.front())
+                                   : emitErf(b, operands.front());
   } else {
     // tile.log and its kind are math's operations beyond this point.
     StringRef name = op->getName().getStringRef();

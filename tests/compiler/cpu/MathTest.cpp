@@ -5,6 +5,7 @@
 //
 // The contract: 2 units in the last place; with afn, 2^-21 relative, and for
 // exp |x| 2^-23 more. Results below the smallest normal number may be zero.
+// Other functions: 4 units.
 //
 //===----------------------------------------------------------------------===//
 
@@ -203,6 +204,38 @@ TEST_P(Math, FunctionsOfTheMathDialect) {
               << " is " << out.get(i);
       }
     }
+  }
+}
+
+/// With afn: tanh to 2^-10.9, which is one instruction on GPUs, and reciprocals
+/// to 2^-22, where results that are not normal numbers may be zero.
+TEST_P(Math, ApproximateTanhAndReciprocals) {
+  Program program(
+      mapKernel({ElementType::F32}, ElementType::F32,
+                "  %r = math.tanh %x0 fastmath<afn> : $R", "t_t") +
+          mapKernel({ElementType::F32}, ElementType::F32,
+                    "  %unit = arith.constant dense<1.0> : $R\n"
+                    "  %r = arith.divf %unit, %x0 fastmath<afn> : $R",
+                    "t_r"),
+      GetParam());
+  const std::vector<double> edges = {HUGE_VAL, -HUGE_VAL, std::nan(""), 1e38,
+                                     -1e38,    1e-37,     -30};
+  Memory in = make(ElementType::F32, 2000, [&](int64_t i) {
+    return i < int64_t(edges.size()) ? edges[i] : -12 + double(i) * 0.0123;
+  });
+  Memory tanhs = runMap(program, ElementType::F32, {&in}, "t_t");
+  Memory reciprocals = runMap(program, ElementType::F32, {&in}, "t_r");
+  for (int64_t i = 0; i < in.size(); ++i) {
+    const double x = in.get(i);
+    if (std::isnan(x)) {
+      EXPECT_TRUE(std::isnan(tanhs.get(i)) && std::isnan(reciprocals.get(i)));
+      continue;
+    }
+    EXPECT_NEAR(tanhs.get(i), std::tanh(x), std::fabs(std::tanh(x)) * 0x1p-10)
+        << x;
+    EXPECT_NEAR(reciprocals.get(i), 1 / x,
+                std::max(std::fabs(1 / x) * 0x1p-22, 0x1p-126))
+        << x;
   }
 }
 
