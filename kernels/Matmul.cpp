@@ -243,6 +243,21 @@ static std::string tuningKey(const Product &product,
   return key;
 }
 
+/// The tiles of a product without epilogue, less what one takes of the
+/// registers that hold the widest ones.
+static MatmulTiles tableTiles(const Product &product) {
+  const DeviceClass device = deviceClassOf(product.a.device());
+  MatmulTiles tiles = defaultMatmulTiles(device, product.a.dtype());
+  constexpr int64_t kWidest = 256, kNarrower = 192;
+  const bool isLong =
+      product.activation == Activation::Gelu ||
+      (product.bias.defined() && product.activation != Activation::None &&
+       product.activation != Activation::Relu);
+  if (device == DeviceClass::Sm90a && tiles.blockN == kWidest && isLong)
+    tiles.blockN = kNarrower;
+  return tiles;
+}
+
 /// What the options name, and of the rest what is given.
 static MatmulTiles completed(MatmulTiles tiles, const Product &product,
                              const MatmulOptions &options) {
@@ -328,8 +343,7 @@ static MatmulTiles chooseTiles(const Product &product,
                                const MatmulOptions &options) {
   const Device device = product.a.device();
   if (!options.tune || !hasWork(product))
-    return completed(defaultMatmulTiles(deviceClassOf(device), config.dtype),
-                     product, options);
+    return completed(tableTiles(product), product, options);
   // The autotuner would find its result as well, with more to read and hash.
   const std::string problem = tuningKey(product, config, options.group);
   const MatmulTiles &wanted = options.tiles;
