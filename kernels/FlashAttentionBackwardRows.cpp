@@ -102,36 +102,42 @@ private:
         [&] { return result; });
   }
 
-  /// Whether a row of this tile may see one key only.
-  Value hasLoneKey() const {
-    Value lone = seqK == 1;
-    if (!config.causal)
-      return lone;
-    // The row that sees key 0 and no other.
-    Value first = zeros({}, i32);
-    if (config.alignment == CausalAlignment::BottomRight)
-      first = seqQ - seqK;
-    return lone | ((first >= rowStart) & (first < rowStart + config.blockM));
+  /// sum_c dO_c o_c.
+  Value products() const {
+    Value output = rowsOf(o);
+    if (config.hasORest)
+      output = output + rowsOf(oRest);
+    return sum(rowsOf(gradO) * output, 1);
   }
 
-  /// sum_c dO_c o_c. Where o is the value of the only key, dP - delta is 0, and
-  /// exactly so if both are the same product with the same roundings.
-  Value products() const {
-    return ifThenElse(
-        hasLoneKey(),
-        [&] {
-          Value product = dot(tileOf(gradO), trans(tileOf(o)));
-          Value isDiagonal = expandDims(arange(0, config.blockM), 1) ==
-                             expandDims(arange(0, config.blockM), 0);
-          return sum(where(isDiagonal, product, 0.0), 1);
-        },
-        [&] { return sum(rowsOf(gradO) * rowsOf(o), 1); });
+  /// The same for rows that see one key only. There o is its value as it was
+  /// loaded, with no rest, and dP - delta is 0: exactly so where both are the
+  /// same product with the same roundings.
+  Value productsOfLoneKeys() const {
+    Value product = dot(tileOf(gradO), trans(tileOf(o)));
+    Value lanes = arange(0, config.blockM);
+    Value isDiagonal = expandDims(lanes, 1) == expandDims(lanes, 0);
+    return sum(where(isDiagonal, product, 0.0), 1);
   }
 
   Value deltas() const {
-    Value result = products();
-    if (config.hasORest)
-      result = result + sum(rowsOf(gradO) * rowsOf(oRest), 1);
+    Value rows = rowStart + arange(0, config.blockM);
+    Value loneKey = seqK == 1;
+    Value hasLone = loneKey;
+    Value isLone = broadcastTo(loneKey, rows.shape());
+    if (config.causal) {
+      // The row that sees key 0 and no other.
+      Value first = zeros({}, i32);
+      if (config.alignment == CausalAlignment::BottomRight)
+        first = seqQ - seqK;
+      hasLone =
+          hasLone | ((first >= rowStart) & (first < rowStart + config.blockM));
+      isLone = isLone | (rows == first);
+    }
+    Value usual = products();
+    Value result = ifThenElse(
+        hasLone, [&] { return where(isLone, productsOfLoneKeys(), usual); },
+        [&] { return usual; });
     if (!config.hasGradLse)
       return result;
     Value base = gradLse + batchIndex * gradLseBatch;
