@@ -22,6 +22,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Schedule/IssueProducts.h"
 #include "compiler/Schedule/Passes.h"
 #include "dialects/Tile/Transforms/Remark.h"
 
@@ -447,11 +448,19 @@ void OverlapProducts::runOnOperation() {
       continue;
     }
     std::string whyAlone = delayWait(loop);
-    if (whyAlone.empty())
+    if (whyAlone.empty()) {
       remarkApplied(loop, "tilegpu-overlap-products", "Overlap",
                     "the product runs while the next iteration starts");
+      continue;
+    }
+    std::string whyInOrder = issueProducts(loop);
+    if (whyInOrder.empty())
+      remarkApplied(loop, "tilegpu-overlap-products", "Overlap",
+                    "products start when their operands are there, and are "
+                    "waited for where they are used");
     else
       remarkMissed(loop, "tilegpu-overlap-products", "Overlap",
-                   "products are waited for: " + whyNoChain + "; " + whyAlone);
+                   "products are waited for: " + whyNoChain + "; " + whyAlone +
+                       "; " + whyInOrder);
   }
 }

@@ -108,11 +108,13 @@ def OverlapProductsPass
   let description = [{
     In a loop with two chained products, the first product of a tile starts before
     the second of the tile before, and the work between them runs beside that. In a
-    loop with one product, the wait for it moves to the next iteration.
+    loop with one product, the wait for it moves to the next iteration. In other
+    loops products start when their operands are there, and each is waited for
+    where its result is used; nothing is under way when an iteration ends.
 
     **Input:** a kernel after `--tilegpu-specialize-warps`.
 
-    **Output:** loops of the consumer, rotated. A remark says why a loop stays as
+    **Output:** loops of the consumer, rotated or reordered. A remark says why a loop stays as
     it is.
 
     **Example:** tests/compiler/Schedule/overlap-products.mlir
@@ -137,6 +139,9 @@ def SpecializeWarpsPass
 
     **Output:** one `tilegpu.warp_specialize` with both roles. Where the kernel's
     structure does not allow it, nothing, and a remark that says why.
+
+    Rows of numbers that such a loop loads beside tiles come with the first of
+    these, through the same barriers.
 
     Where programs take equally long, the kernel is persistent
     (`tilegpu.persistent`): both roles run a loop over the programs of a block,

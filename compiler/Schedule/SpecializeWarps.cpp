@@ -21,6 +21,10 @@
 // producer loads the next program's tile while the consumers store this one's
 // results.
 //
+// Rows of numbers that the loop reads as well (one for each column of a
+// product, say) come with one of its tiles: same slot, same barriers, one wait
+// for both.
+//
 // Both roles go through the same uses of every ring, whatever the bounds are:
 // the same programs, loops with the same bounds, and in each of them every load
 // once.
@@ -64,6 +68,8 @@ struct Ring {
   SmemType slot;
   int64_t stages = 1;
   bool inLoop = false;
+  /// The ring with whose tiles these come, and whose barriers they share.
+  std::optional<unsigned> leader;
   Value map, buffers, full, empty;
 
   int64_t bytes() const {
@@ -77,7 +83,7 @@ struct Ring {
 /// A load of the kernel, which goes through a ring.
 struct RingLoad {
   tilegpu::LoadOp load;
-  StageOp stage;
+  StageOp stage; ///< null: to registers only
   TmaWindow window;
   unsigned ring;
 };
@@ -101,6 +107,9 @@ private:
   std::string checkOperations();
   std::string collect();
   std::string collectLoad(StageOp stage);
+  void collectRow(tilegpu::LoadOp load);
+  unsigned findRing(const TmaWindow &window, SmemType slot, Block *block,
+                    std::optional<unsigned> leader);
   std::string checkStores();
   std::string chooseStages();
   std::string whyNotPersistent();
@@ -109,9 +118,13 @@ private:
   void writeProducer(Block *block);
   void rewriteConsumer(Block *block, ArrayRef<Operation *> operations);
   void produce(const RingLoad &each, Value counter, IRMapping &mapping);
+  void copy(const RingLoad &each, Value index, IRMapping &mapping);
   Value inProducer(Value value, IRMapping &mapping);
   void consume(const RingLoad &each, Value counter);
+  /// In order, without those that come with others.
   SmallVector<RingLoad *> loadsIn(Block *block);
+  /// Those that come with `each`.
+  SmallVector<RingLoad *> companionsOf(const RingLoad &each);
   /// The loop over the programs of a block, which carries the counters of rings
   /// that loops use; null where there is one program. `place`: see there.
   scf::ForOp openPrograms(Value &place);
@@ -254,24 +267,62 @@ std::string Specializer::collectLoad(StageOp stage) {
          {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
       if (!isComputable(bound, nullptr))
         return "the bounds of a loop depend on what the kernel computes";
-  // A ring that this loop does not use yet, of the same tensor and tile.
-  unsigned ring = 0;
-  for (; ring < rings.size(); ++ring) {
-    bool taken = llvm::any_of(loads, [&](RingLoad &each) {
-      return each.ring == ring && each.load->getBlock() == block;
-    });
-    if (!taken && loop && rings[ring].inLoop && rings[ring].slot == slot &&
-        rings[ring].window.sharesMapWith(*window))
-      break;
-  }
-  if (ring == rings.size()) {
-    Ring &added = rings.emplace_back();
-    added.window = *window;
-    added.slot = slot;
-    added.inLoop = bool(loop);
-  }
-  loads.push_back({load, stage, *window, ring});
+  loads.push_back(
+      {load, stage, *window, findRing(*window, slot, block, std::nullopt)});
   return {};
+}
+
+/// A ring that the loop does not use yet, of the same tensor and tile.
+unsigned Specializer::findRing(const TmaWindow &window, SmemType slot,
+                               Block *block, std::optional<unsigned> leader) {
+  for (auto [position, ring] : llvm::enumerate(rings)) {
+    unsigned number = position;
+    bool taken = llvm::any_of(loads, [&](RingLoad &each) {
+      return each.ring == number && each.load->getBlock() == block;
+    });
+    if (!taken && block != &body && ring.inLoop && ring.slot == slot &&
+        ring.leader == leader && ring.window.sharesMapWith(window))
+      return number;
+  }
+  Ring &added = rings.emplace_back();
+  added.window = window;
+  added.slot = slot;
+  added.inLoop = block != &body;
+  added.leader = leader;
+  return rings.size() - 1;
+}
+
+/// A row that a loop loads beside tiles comes with the first of these where TMA
+/// can copy it.
+void Specializer::collectRow(tilegpu::LoadOp load) {
+  Block *block = load->getBlock();
+  auto loop = dyn_cast<scf::ForOp>(block->getParentOp());
+  auto tile = dyn_cast<BlockPtrType>(load.getPointer().getType());
+  SmallVector<RingLoad *> tiles;
+  if (loop && loop->getBlock() == &body)
+    tiles = loadsIn(block);
+  if (tiles.empty() || !tile || tile.getRank() != 1 ||
+      load.getPadding() != Padding::Zero || load->use_empty() ||
+      llvm::any_of(loads, [&](RingLoad &each) { return each.load == load; }))
+    return;
+  constexpr int64_t kSlotBytes = 128, kMaxElements = 256;
+  int64_t elements = tile.getShape()[0];
+  Type element = getElementType(load.getType());
+  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 != 0 ||
+      elements > kMaxElements ||
+      elements * element.getIntOrFloatBitWidth() / 8 % kSlotBytes != 0)
+    return;
+  std::string whyNot;
+  std::optional<TmaWindow> window =
+      describeWindow(load.getPointer(), kernel, whyNot);
+  if (!window || llvm::any_of(window->coordinates, [&](Value coordinate) {
+        return !isComputable(coordinate, loop);
+      }))
+    return;
+  unsigned leader = tiles.front()->ring;
+  auto slot = SmemType::get(kernel.getContext(), tile.getShape(), element, 0);
+  unsigned ring = findRing(*window, slot, block, leader);
+  loads.push_back({load, StageOp(), *window, ring});
 }
 
 std::string Specializer::collect() {
@@ -283,6 +334,8 @@ std::string Specializer::collect() {
   if (reason.empty() &&
       llvm::none_of(rings, [](Ring &ring) { return ring.inLoop; }))
     reason = "no loop loads operands of products";
+  if (reason.empty())
+    kernel.getBody().walk([&](tilegpu::LoadOp load) { collectRow(load); });
   return reason;
 }
 
@@ -364,6 +417,10 @@ void Specializer::makeRings() {
     ring.buffers = tilegpu::AllocOp::create(
         b, RingType::get(kernel.getContext(), ring.stages, ring.slot.getShape(),
                          ring.slot.getElementType(), ring.slot.getSwizzle()));
+    if (ring.leader) {
+      ring.full = rings[*ring.leader].full;
+      continue;
+    }
     auto barriers = MbarriersType::get(kernel.getContext(), ring.stages);
     ring.full = tilegpu::MbarriersOp::create(b, barriers, 1);
     if (ring.inLoop || share)
@@ -374,11 +431,20 @@ void Specializer::makeRings() {
 SmallVector<RingLoad *> Specializer::loadsIn(Block *block) {
   SmallVector<RingLoad *> found;
   for (RingLoad &each : loads)
-    if (each.load->getBlock() == block)
+    if (each.load->getBlock() == block && !rings[each.ring].leader)
       found.push_back(&each);
   llvm::sort(found, [](RingLoad *x, RingLoad *y) {
     return x->load->isBeforeInBlock(y->load);
   });
+  return found;
+}
+
+SmallVector<RingLoad *> Specializer::companionsOf(const RingLoad &each) {
+  SmallVector<RingLoad *> found;
+  for (RingLoad &other : loads)
+    if (other.load->getBlock() == each.load->getBlock() &&
+        rings[other.ring].leader == each.ring)
+      found.push_back(&other);
   return found;
 }
 
@@ -406,8 +472,21 @@ void Specializer::produce(const RingLoad &each, Value counter,
     Value freed = arith::SubIOp::create(b, i32(1), phase(counter, ring.stages));
     tilegpu::MbarrierWaitOp::create(b, ring.empty, index, freed);
   }
-  auto map = cast<TensorMapType>(ring.map.getType());
-  tilegpu::MbarrierExpectOp::create(b, ring.full, index, map.getBytes());
+  SmallVector<RingLoad *> companions = companionsOf(each);
+  auto bytesOf = [](const Ring &ring) {
+    return cast<TensorMapType>(ring.map.getType()).getBytes();
+  };
+  int64_t bytes = bytesOf(ring);
+  for (RingLoad *other : companions)
+    bytes += bytesOf(rings[other->ring]);
+  tilegpu::MbarrierExpectOp::create(b, ring.full, index, bytes);
+  copy(each, index, mapping);
+  for (RingLoad *other : companions)
+    copy(*other, index, mapping);
+}
+
+void Specializer::copy(const RingLoad &each, Value index, IRMapping &mapping) {
+  Ring &ring = rings[each.ring];
   SmallVector<Value> coordinates;
   for (Value coordinate : each.window.coordinates)
     coordinates.push_back(toCoordinate(b, inProducer(coordinate, mapping)));
@@ -496,6 +575,21 @@ void Specializer::writeProducer(Block *block) {
 // The consumer
 //===----------------------------------------------------------------------===//
 
+/// Adds the products in the block of `value` that are made of it.
+static void collectProducts(Value value, DenseSet<Operation *> &seen,
+                            SmallVectorImpl<Operation *> &products) {
+  for (Operation *user : value.getUsers()) {
+    if (user->getBlock() != value.getParentBlock() || !seen.insert(user).second)
+      continue;
+    if (isa<tilegpu::WgmmaOp>(user)) {
+      products.push_back(user);
+      continue;
+    }
+    for (Value result : user->getResults())
+      collectProducts(result, seen, products);
+  }
+}
+
 /// When a product has been waited for.
 static Operation *completionOf(Operation *reader) {
   if (auto product = dyn_cast<tilegpu::WgmmaOp>(reader))
@@ -517,6 +611,18 @@ void Specializer::consume(const RingLoad &each, Value counter) {
       readers.push_back(user);
       inRegisters = true;
     }
+  // What a finished product was made of has been read; other reads by ordinary
+  // loads need a fence.
+  bool needsFence = inRegisters;
+  SmallVector<RingLoad *> companions = companionsOf(each);
+  for (RingLoad *other : companions) {
+    llvm::append_range(readers, other->load->getUsers());
+    DenseSet<Operation *> seen;
+    SmallVector<Operation *> products;
+    collectProducts(other->load.getResult(), seen, products);
+    needsFence |= products.empty();
+    llvm::append_range(readers, products);
+  }
   Operation *first = nullptr, *last = nullptr;
   for (Operation *reader : readers) {
     Operation *at = block->findAncestorOpInBlock(*reader);
@@ -537,11 +643,24 @@ void Specializer::consume(const RingLoad &each, Value counter) {
     load.getResult().replaceAllUsesWith(
         tilegpu::LoadSharedOp::create(b, load.getType(), slot));
   load.erase();
+  for (RingLoad *other : companions) {
+    Operation *user = nullptr;
+    for (Operation *each : other->load->getUsers()) {
+      Operation *at = block->findAncestorOpInBlock(*each);
+      if (!user || at->isBeforeInBlock(user))
+        user = at;
+    }
+    b.setInsertionPoint(user);
+    Value row = tilegpu::SlotOp::create(b, rings[other->ring].buffers, index);
+    other->load.getResult().replaceAllUsesWith(
+        tilegpu::LoadSharedOp::create(b, other->load.getType(), row));
+    other->load.erase();
+  }
   if (!counter)
     return;
   if (last)
     b.setInsertionPointAfter(last);
-  if (inRegisters)
+  if (needsFence)
     tilegpu::FenceProxyOp::create(b);
   tilegpu::MbarrierArriveOp::create(b, ring.empty, index);
 }

@@ -38,6 +38,7 @@ private:
   Attribute attribute(AffineExpr expression);
   std::optional<BlockArgument> readBase(Value base);
   bool readTerm(Value offset);
+  bool readScaled(Value index, AffineExpr stride);
 
   KernelOp kernel;
   std::string &whyNot;
@@ -129,16 +130,34 @@ bool WindowReader::readTerm(Value offset) {
   for (unsigned side : {0u, 1u}) {
     std::optional<AffineExpr> stride = expression(op->getOperand(side));
     Value index = op->getOperand(1 - side);
-    if (!stride || !countsPrograms(index))
-      continue;
-    Builder builder(kernel.getContext());
-    window.extents.push_back(
-        builder.getI64IntegerAttr(std::numeric_limits<int32_t>::max()));
-    window.strides.push_back(attribute(*stride));
-    window.coordinates.push_back(index);
-    return true;
+    if (stride && readScaled(index, *stride))
+      return true;
   }
   return false;
+}
+
+/// index * stride: one more dimension, or one for each term of the index, as in
+/// (batch * heads + head) * rows.
+bool WindowReader::readScaled(Value index, AffineExpr stride) {
+  Operation *op = index.getDefiningOp();
+  if (!countsPrograms(index)) {
+    if (op && isa<arith::ExtSIOp, AssumeOp>(op))
+      return readScaled(op->getOperand(0), stride);
+    if (op && isa<arith::AddIOp>(op))
+      return readScaled(op->getOperand(0), stride) &&
+             readScaled(op->getOperand(1), stride);
+    if (op && isa<arith::MulIOp>(op))
+      for (unsigned side : {0u, 1u})
+        if (std::optional<AffineExpr> factor = expression(op->getOperand(side)))
+          return readScaled(op->getOperand(1 - side), stride * *factor);
+    return false;
+  }
+  Builder builder(kernel.getContext());
+  window.extents.push_back(
+      builder.getI64IntegerAttr(std::numeric_limits<int32_t>::max()));
+  window.strides.push_back(attribute(stride));
+  window.coordinates.push_back(index);
+  return true;
 }
 
 std::optional<BlockArgument> WindowReader::readBase(Value base) {
@@ -160,11 +179,12 @@ std::optional<BlockArgument> WindowReader::readBase(Value base) {
 
 std::optional<TmaWindow> WindowReader::read(Value pointer) {
   auto made = pointer.getDefiningOp<MakeBlockPtrOp>();
-  if (!made || made.getType().getRank() != 2)
-    return refuse("it does not read through a window of rank 2");
-  if (getConstantInt(made.getStrides()[1]) != 1)
+  unsigned rank = made ? made.getType().getRank() : 0;
+  if (rank != 1 && rank != 2)
+    return refuse("it does not read through a window of rank 1 or 2");
+  if (getConstantInt(made.getStrides().back()) != 1)
     return refuse("the stride of its last dimension is not 1");
-  for (unsigned dim : {1u, 0u}) {
+  for (unsigned dim = rank; dim-- > 0;) {
     std::optional<AffineExpr> extent = expression(made.getShape()[dim]);
     if (!extent)
       return refuse("extent " + Twine(dim) +
@@ -172,10 +192,12 @@ std::optional<TmaWindow> WindowReader::read(Value pointer) {
     window.extents.push_back(attribute(*extent));
     window.coordinates.push_back(made.getOffsets()[dim]);
   }
-  std::optional<AffineExpr> stride = expression(made.getStrides()[0]);
-  if (!stride)
-    return refuse("the stride of its rows is not computed from arguments");
-  window.strides.push_back(attribute(*stride));
+  if (rank == 2) {
+    std::optional<AffineExpr> stride = expression(made.getStrides()[0]);
+    if (!stride)
+      return refuse("the stride of its rows is not computed from arguments");
+    window.strides.push_back(attribute(*stride));
+  }
   std::optional<BlockArgument> argument = readBase(made.getBase());
   if (!argument)
     return std::nullopt;

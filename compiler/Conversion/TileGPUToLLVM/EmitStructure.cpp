@@ -66,6 +66,8 @@ LogicalResult GpuEmitter::emit(ValueRange arguments, ValueRange grid,
   makeMbarriers();
   LogicalResult emitted = emitBlock(kernel.getBody().front());
   placeMbarriers();
+  if (succeeded(emitted))
+    sinkLateLoads();
   return emitted;
 }
 

@@ -184,14 +184,48 @@ void GpuEmitter::emitStoreShared(tilegpu::StoreSharedOp op) {
   }
 }
 
+/// All at once they would occupy registers that products need. What they read
+/// stays until the operations that use it are done.
+void GpuEmitter::sinkLateLoads() {
+  std::function<void(Operation *)> sink = [&](Operation *op) {
+    Operation *first = nullptr;
+    for (Operation *user : llvm::to_vector(op->getUsers())) {
+      if (isa<LLVM::ExtractElementOp, arith::NegFOp>(user) &&
+          user->getBlock() == op->getBlock())
+        sink(user);
+      Operation *at = op->getBlock()->findAncestorOpInBlock(*user);
+      if (!at)
+        return;
+      if (!first || at->isBeforeInBlock(first))
+        first = at;
+    }
+    if (first)
+      op->moveBefore(first);
+  };
+  for (Operation *load : lateLoads)
+    sink(load);
+}
+
 void GpuEmitter::emitLoadShared(tilegpu::LoadSharedOp op) {
   Type element = tile::getElementType(op.getType());
   DistributedLayout layout = layoutOf(op.getType());
   SharedLayout memory = sharedLayoutOf(op.getSlot().getType());
   Value start = smemAddress(op.getSlot());
-  std::optional<MatrixAccess> matrix = planMatrixAccess(layout, memory);
+  std::optional<MatrixAccess> matrix;
+  if (layout.rank() == 2)
+    matrix = planMatrixAccess(layout, memory);
   if (!matrix) {
+    Operation *before = b.getBlock()->empty() ? nullptr : &b.getBlock()->back();
+    if (b.getInsertionPoint() != b.getBlock()->end())
+      before = b.getInsertionPoint()->getPrevNode();
     tiles[op.getResult()] = loadShared(layout, memory, start, element);
+    // Rows are read element by element where they are used.
+    Operation *next = before ? before->getNextNode() : &b.getBlock()->front();
+    for (; layout.rank() == 1 && next &&
+           Block::iterator(next) != b.getInsertionPoint();
+         next = next->getNextNode())
+      if (isa<LLVM::LoadOp>(next))
+        lateLoads.push_back(next);
     return;
   }
   int64_t count = matrix->count;

@@ -101,6 +101,8 @@ private:
   mlir::Value emitDivision(mlir::Operation *op, mlir::Value lhs,
                            mlir::Value rhs);
   mlir::Value emitFunction(mlir::Operation *op, mlir::ValueRange operands);
+  mlir::Value emitF32Function(mlir::Operation *op, llvm::StringRef name,
+                              mlir::Value x);
   mlir::Value emitCast(mlir::Value value, mlir::Type from, mlir::Type to);
   /// Between registers and what computes: narrow floats compute as f32.
   mlir::Value toCompute(mlir::Value value, mlir::Type element);
@@ -292,6 +294,7 @@ private:
   void emitTmaStoreWait(tilegpu::TmaStoreWaitOp op);
   void emitStoreShared(tilegpu::StoreSharedOp op);
   void emitLoadShared(tilegpu::LoadSharedOp op);
+  void sinkLateLoads();
   /// By the role's single thread: one copy for each box of a tile.
   void forBoxes(
       tilegpu::TensorMapType map, mlir::Value slot,
@@ -379,6 +382,8 @@ private:
   mlir::Value mbarrierBase;
   mlir::Operation *mbarrierOffset = nullptr; ///< a constant
   int64_t mbarrierBytes = 0;
+  /// Of rows in shared memory, each to be moved to where it is used.
+  llvm::SmallVector<mlir::Operation *> lateLoads;
   /// Accesses of global memory since the last barrier that orders them.
   bool stored = false, loaded = false;
 };

@@ -221,12 +221,14 @@ static LogicalResult verifyRoom(Operation *op, Type tileType, SmemType memory) {
   auto tile = cast<RankedTensorType>(tileType);
   if (!getLayout(tile))
     return op->emitOpError("expected a tile with a layout, but got ") << tile;
-  if (tile.getRank() != 2 || memory.getShape().size() != 2)
+  int64_t rank = tile.getRank();
+  bool isRow = rank == 1 && isa<LoadSharedOp>(op);
+  if ((rank != 2 && !isRow) || int64_t(memory.getShape().size()) != rank)
     return op->emitOpError("expected a tile of rank 2, but got ") << tile;
   if (tile.getElementType() != memory.getElementType())
     return op->emitOpError("expected elements of type ")
            << tile.getElementType() << ", but got " << memory.getElementType();
-  for (unsigned dim = 0; dim < 2; ++dim)
+  for (int64_t dim = 0; dim < rank; ++dim)
     if (memory.getShape()[dim] < tile.getDimSize(dim))
       return op->emitOpError("expected at least ")
              << tile.getDimSize(dim) << " elements in dimension " << dim

@@ -320,8 +320,8 @@ def TileGPU_CopyAsyncOp : TileGPU_Op<"copy_async"> {
 def TileGPU_LoadSharedOp : TileGPU_Op<"load_shared"> {
   let summary = "reads a buffer into registers";
   let description = [{
-    The tile in the first rows and columns of a buffer. What is beyond the
-    result's extents is not read. By `ldmatrix` where the layout is that of a
+    The tile in the first rows and columns of a buffer, or the first elements of
+    a buffer of rank 1. What is beyond the result's extents is not read. By `ldmatrix` where the layout is that of a
     fragment. On sm_90a, a `tilegpu.fence_proxy` stands between this and an
     arrival that lets TMA refill the buffer.
 

@@ -1,0 +1,23 @@
+//===- IssueProducts.h - Products early, waits late -------------*- C++ -*-===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FLASHTILE_COMPILER_SCHEDULE_ISSUEPRODUCTS_H
+#define FLASHTILE_COMPILER_SCHEDULE_ISSUEPRODUCTS_H
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include <string>
+
+namespace flashtile::gpu {
+
+/// Starts the products of a loop's body as early as their operands allow, and
+/// waits for each where its result is first used. Why not, or nothing.
+std::string issueProducts(mlir::scf::ForOp loop);
+
+} // namespace flashtile::gpu
+
+#endif // FLASHTILE_COMPILER_SCHEDULE_ISSUEPRODUCTS_H
