@@ -9,6 +9,7 @@ include(GNUInstallDirs)
 # use of the others is pulled in by the linker.
 set(FLASHTILE_PUBLIC_LIBRARIES
   TileAttention
+  TileAutograd
   TileCuda
   TileDriver
   TileFrontend
@@ -58,10 +59,14 @@ install(TARGETS flashtile EXPORT FlashTileTargets LIBRARY DESTINATION ${CMAKE_IN
 # "runtime/Tensor.h", hence the tree.
 install(DIRECTORY runtime DESTINATION ${FLASHTILE_INCLUDE_DIR}
   FILES_MATCHING PATTERN "*.h" PATTERN "EnvOptions.def" PATTERN "DriverApi.def"
+  PATTERN "AutogradMeta.h" EXCLUDE
+  PATTERN "BackwardPass.h" EXCLUDE
   PATTERN "BuildId.h" EXCLUDE
   PATTERN "CudaModuleImpl.h" EXCLUDE
   PATTERN "GpuKernel.h" EXCLUDE
   PATTERN "GpuModule.h" EXCLUDE
+  PATTERN "GradientArithmetic.h" EXCLUDE
+  PATTERN "GradientKernels.h" EXCLUDE
   PATTERN "KernelCache.h" EXCLUDE
   PATTERN "KernelCode.h" EXCLUDE
   PATTERN "LaunchArguments.h" EXCLUDE
@@ -71,9 +76,12 @@ install(DIRECTORY runtime DESTINATION ${FLASHTILE_INCLUDE_DIR}
   PATTERN "ProgramRunner.h" EXCLUDE
   PATTERN "PtxVersion.h" EXCLUDE
   PATTERN "StridedLoop.h" EXCLUDE
+  PATTERN "TensorAccess.h" EXCLUDE
   PATTERN "TensorImpl.h" EXCLUDE
   PATTERN "TuningRecord.h" EXCLUDE
   PATTERN "TensorMapCache.h" EXCLUDE
+  PATTERN "Variable.h" EXCLUDE
+  PATTERN "ViewNode.h" EXCLUDE
 )
 install(DIRECTORY compiler/Driver compiler/Frontend compiler/Support
   DESTINATION ${FLASHTILE_INCLUDE_DIR}/compiler

@@ -75,11 +75,12 @@ public:
   /// tensor that the kernel may store to.
   ///
   /// Throws InvalidArgument, before anything runs, for an argument that is
-  /// missing, unknown, given twice, of the wrong type or out of range, and for
-  /// a grid with an extent that is negative or above 2^31 - 1; on a GPU, where
-  /// no function of the kernel can run with these arguments; Assertion, with
-  /// the program, where a `tile.assert` failed: other programs may or may not
-  /// have run.
+  /// missing, unknown, given twice, of the wrong type or out of range, for a
+  /// tensor that requires a gradient and is written to outside of a
+  /// NoGradGuard, and for a grid with an extent that is negative or above 2^31
+  /// - 1; on a GPU, where no function of the kernel can run with these
+  /// arguments; Assertion, with the program, where a `tile.assert` failed:
+  /// other programs may or may not have run.
   void launch(std::initializer_list<NamedArgument> arguments) const;
   void launch(const std::vector<NamedArgument> &arguments) const;
 

@@ -12,6 +12,7 @@
 #include "runtime/LaunchArguments.h"
 
 #include "compiler/Support/Error.h"
+#include "runtime/Autograd/GradMode.h"
 #include "runtime/NearestName.h"
 
 #include <cmath>
@@ -279,9 +280,19 @@ void LaunchArguments::bindFloat(size_t position, const ArgumentValue &value) {
 }
 
 void LaunchArguments::bumpVersions() const {
+  const auto isWritten = [&](size_t i) {
+    return info.arguments[i].isWritten &&
+           sources[i]->kind() == ArgumentValue::Kind::TensorValue;
+  };
+  // Of a tensor on the tape, the tape would not notice the write.
   for (size_t i = 0; i < info.arguments.size(); ++i)
-    if (info.arguments[i].isWritten &&
-        sources[i]->kind() == ArgumentValue::Kind::TensorValue)
+    if (isWritten(i) && sources[i]->tensor().requiresGrad() &&
+        GradMode::isEnabled())
+      failType(i, *sources[i],
+               ", which requires a gradient, and the kernel writes to it; "
+               "launch within a NoGradGuard, or pass detach()");
+  for (size_t i = 0; i < info.arguments.size(); ++i)
+    if (isWritten(i))
       sources[i]->tensor().bumpVersion();
 }
 

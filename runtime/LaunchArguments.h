@@ -49,7 +49,8 @@ public:
   /// above 2^31 - 1, or does not fit 64 bits.
   std::array<int64_t, 3> grid() const;
 
-  /// Counts a write to each tensor that the kernel may store to.
+  /// Counts a write to each tensor that the kernel may store to. Throws
+  /// InvalidArgument, before that, for one whose gradients are being recorded.
   void bumpVersions() const;
 
   /// Calls `function` with every argument that is a tensor.

@@ -8,6 +8,7 @@
 #include "runtime/Tensor.h"
 
 #include "compiler/Support/Error.h"
+#include "runtime/Autograd/GradMode.h"
 #include "runtime/TensorDevices.h"
 #include "runtime/TensorImpl.h"
 
@@ -120,10 +121,45 @@ void *Tensor::elementAddress(const Shape &index) const {
 }
 
 void Tensor::set(const Shape &index, Scalar value) const {
+  checkUnrecorded("set");
   void *address = elementAddress(index);
   dispatchDType(dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
     *static_cast<T *>(address) = value.to<T>();
   });
   bumpVersion();
+}
+
+//===----------------------------------------------------------------------===//
+// Autograd: what needs no tape
+//===----------------------------------------------------------------------===//
+
+autograd::AutogradMeta::~AutogradMeta() = default;
+
+bool Tensor::requiresGrad() const {
+  const auto &meta = get().autograd;
+  return meta && meta->requiresGrad();
+}
+
+bool Tensor::isLeaf() const {
+  const auto &meta = get().autograd;
+  return !meta || meta->isLeaf();
+}
+
+Tensor Tensor::detach() const {
+  return makeView(shape(), strides(), byteOffset());
+}
+
+Tensor Tensor::recorded(Tensor result, autograd::ViewRecord record) const {
+  if (requiresGrad() && GradMode::isEnabled() && isFloat(result.dtype()))
+    get().autograd->recordView(*this, result, std::move(record));
+  return result;
+}
+
+void Tensor::checkUnrecorded(const char *operation) const {
+  if (requiresGrad() && GradMode::isEnabled())
+    throw Error(ErrorCode::InvalidArgument,
+                std::string(operation) + "() of " + describe() +
+                    ", which requires a gradient: the write would not be "
+                    "recorded; write within a NoGradGuard, or use detach()");
 }

@@ -13,6 +13,10 @@
 // assigned to may not. Elements are plain memory: the caller keeps a write
 // apart from every other access to the same element. version() is atomic.
 //
+// A tensor that requires a gradient is on the tape: views and copies of it, and
+// the differentiable calls of kernels/, are recorded, and backward() follows
+// the record. runtime/Autograd/README.md has the whole story.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef FLASHTILE_RUNTIME_TENSOR_H
@@ -27,11 +31,19 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace flashtile {
 
 class Storage;
+
+namespace autograd {
+class Node;
+struct TensorAccess;
+struct ViewRecord;
+} // namespace autograd
 
 class Tensor {
 public:
@@ -182,9 +194,66 @@ public:
   /// * On another device.
   Tensor to(Device device) const;
 
+  //===--------------------------------------------------------------------===//
+  // Autograd, by the names of libtorch. While GradMode::isEnabled(), set(),
+  // fill() and copyFrom() refuse a tensor that requires a gradient, and
+  // copyFrom() a source that does: writes are not recorded. All but
+  // requiresGrad(), isLeaf() and detach() are in the library TileAutograd.
+  //===--------------------------------------------------------------------===//
+
+  bool requiresGrad() const;
+  /// Puts a tensor on the tape as a leaf, or takes a leaf off it; gives the
+  /// tensor itself. Throws InvalidArgument for elements that are no floats, and
+  /// where a tensor that was computed is to be taken off.
+  const Tensor &setRequiresGrad(bool enabled = true) const;
+  /// Whether the tensor was not computed from others on the tape.
+  bool isLeaf() const;
+  /// What computes the gradients of the operands that this came from, and which
+  /// of its results this was; null and 0 for a leaf.
+  std::shared_ptr<autograd::Node> gradFn() const;
+  int64_t outputNr() const;
+
+  /// The sum of the gradients that backward() found; undefined before. Only of
+  /// leaves and of tensors with retainGrad().
+  Tensor grad() const;
+  /// Replaces it; undefined by default, so that the next one counts alone.
+  /// Throws InvalidArgument for another shape, type or device.
+  void setGrad(const Tensor &gradient = {}) const;
+  /// Keeps the gradient of a tensor that is no leaf as well.
+  void retainGrad() const;
+  bool retainsGrad() const;
+
+  /// Adds the gradients of sum(*this * gradient) to grad() of the leaves that
+  /// this was computed from, or of those in `inputs` only. An undefined
+  /// `gradient` means 1, for a tensor of one element. What the graph saved is
+  /// freed at the end, so that it can be used once, unless `retainGraph`.
+  ///
+  /// What a Function or hook throws leaves this, and then no grad() has changed
+  /// and nothing is freed. Throws InvalidArgument where nothing requires a
+  /// gradient, for a gradient that does not fit, for a graph that was freed,
+  /// and for one whose saved tensors were written to since.
+  void backward(const Tensor &gradient = {}, bool retainGraph = false,
+                const std::vector<Tensor> &inputs = {}) const;
+  /// The same elements, off the tape.
+  Tensor detach() const;
+
+  /// Calls `hook(gradient)` when the whole gradient by this tensor is known. A
+  /// hook that returns a defined tensor replaces the gradient. Gives a number
+  /// for removeHook(), which returns whether there was such a hook.
+  template <typename Hook>
+  uint64_t registerHook(Hook hook) const;
+  bool removeHook(uint64_t id) const;
+
 private:
+  friend struct autograd::TensorAccess;
   struct Impl;
   explicit Tensor(std::shared_ptr<const Impl> impl) : impl(std::move(impl)) {}
+
+  uint64_t addHook(std::function<Tensor(const Tensor &)> hook) const;
+  /// `result`, a view or copy of this, put on the tape if this is on it.
+  Tensor recorded(Tensor result, autograd::ViewRecord record) const;
+  /// Throws if the tape would not notice that `operation` writes to this.
+  void checkUnrecorded(const char *operation) const;
 
   const Impl &get() const;
   /// Another view of the same storage.
@@ -229,14 +298,29 @@ T Tensor::at(const Shape &index) const {
 template <typename T>
 T Tensor::item() const {
   checkSingleElement();
-  return *to(Device::cpu()).reshape({}).to(dtypeOf<T>).template data<T>();
+  return *detach()
+              .to(Device::cpu())
+              .reshape({})
+              .to(dtypeOf<T>)
+              .template data<T>();
 }
 
 template <typename T>
 std::vector<T> Tensor::toVector() const {
-  Tensor dense = to(Device::cpu()).to(dtypeOf<T>).contiguous();
+  Tensor dense = detach().to(Device::cpu()).to(dtypeOf<T>).contiguous();
   const T *first = dense.template data<T>();
   return std::vector<T>(first, first + dense.numel());
+}
+
+template <typename Hook>
+uint64_t Tensor::registerHook(Hook hook) const {
+  if constexpr (std::is_void_v<std::invoke_result_t<Hook &, const Tensor &>>)
+    return addHook([hook = std::move(hook)](const Tensor &gradient) mutable {
+      hook(gradient);
+      return Tensor();
+    });
+  else
+    return addHook(std::move(hook));
 }
 
 } // namespace flashtile

@@ -14,6 +14,7 @@
 #include <cstring>
 
 using namespace flashtile;
+using autograd::ViewRecord;
 
 /// Moves elements of `size` bytes, whatever they mean.
 template <size_t size>
@@ -94,6 +95,7 @@ static bool mayOverlap(const Tensor &a, const Tensor &b) {
 }
 
 void Tensor::fill(Scalar value) const {
+  checkUnrecorded("fill");
   if (!device().isCpu()) {
     detail::fillOnDevice(*this, value);
     return bumpVersion();
@@ -116,6 +118,8 @@ void Tensor::fill(Scalar value) const {
 }
 
 void Tensor::copyFrom(const Tensor &source) const {
+  checkUnrecorded("copyFrom");
+  source.checkUnrecorded("copyFrom with a source");
   for (size_t i = 0; i < shape().size(); ++i)
     if (strides()[i] == 0 && shape()[i] > 1)
       throw Error(ErrorCode::InvalidArgument,
@@ -141,18 +145,22 @@ static Tensor copyOf(const Tensor &source, DType dtype) {
   return result;
 }
 
-Tensor Tensor::clone() const { return copyOf(*this, dtype()); }
+Tensor Tensor::clone() const {
+  return recorded(copyOf(*this, dtype()), {ViewRecord::Kind::Copy});
+}
 
 Tensor Tensor::contiguous() const { return isContiguous() ? *this : clone(); }
 
 Tensor Tensor::to(DType dtype) const {
-  return dtype == this->dtype() ? *this : copyOf(*this, dtype);
+  return dtype == this->dtype()
+             ? *this
+             : recorded(copyOf(*this, dtype), {ViewRecord::Kind::Copy});
 }
 
 Tensor Tensor::to(Device device) const {
   if (device == this->device())
     return *this;
   Tensor result = empty(shape(), dtype(), device);
-  result.copyFrom(*this);
-  return result;
+  copyElements(result, *this);
+  return recorded(std::move(result), {ViewRecord::Kind::Copy});
 }

@@ -11,6 +11,7 @@
 #ifndef FLASHTILE_RUNTIME_TENSORIMPL_H
 #define FLASHTILE_RUNTIME_TENSORIMPL_H
 
+#include "runtime/Autograd/AutogradMeta.h"
 #include "runtime/Storage.h"
 #include "runtime/Tensor.h"
 
@@ -27,6 +28,10 @@ struct Tensor::Impl {
   int64_t byteOffset;
   int64_t numel;
   bool isContiguous;
+  /// Null for a tensor that never was on the tape. Set before a tensor is
+  /// handed out, or by setRequiresGrad() and its like, which no other use of
+  /// the tensor may run beside.
+  mutable std::shared_ptr<autograd::AutogradMeta> autograd;
 };
 
 } // namespace flashtile

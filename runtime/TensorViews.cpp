@@ -16,6 +16,7 @@
 #include <optional>
 
 using namespace flashtile;
+using Kind = autograd::ViewRecord::Kind;
 
 Tensor Tensor::makeView(Shape shape, Shape strides, int64_t byteOffset) const {
   return Tensor(std::make_shared<Impl>(get().storage, std::move(shape),
@@ -44,9 +45,10 @@ Tensor Tensor::slice(int64_t dim, int64_t begin, int64_t end,
     newStrides[d] *= step;
   // An empty slice at the end starts nowhere; the old start is inside.
   const int64_t skipped = begin == end ? 0 : begin * strides()[d];
-  return makeView(std::move(newShape), std::move(newStrides),
-                  byteOffset() +
-                      skipped * static_cast<int64_t>(elementSize(dtype())));
+  return recorded(makeView(std::move(newShape), std::move(newStrides),
+                           byteOffset() + skipped * static_cast<int64_t>(
+                                                        elementSize(dtype()))),
+                  {Kind::Slice, {static_cast<int64_t>(d), begin, end, step}});
 }
 
 Tensor Tensor::narrow(int64_t dim, int64_t begin, int64_t length) const {
@@ -73,7 +75,9 @@ Tensor Tensor::transpose(int64_t dim0, int64_t dim1) const {
   Shape newShape = shape(), newStrides = strides();
   std::swap(newShape[a], newShape[b]);
   std::swap(newStrides[a], newStrides[b]);
-  return makeView(std::move(newShape), std::move(newStrides), byteOffset());
+  return recorded(
+      makeView(std::move(newShape), std::move(newStrides), byteOffset()),
+      {Kind::Transpose, {static_cast<int64_t>(a), static_cast<int64_t>(b)}});
 }
 
 Tensor Tensor::permute(const Shape &order) const {
@@ -90,7 +94,9 @@ Tensor Tensor::permute(const Shape &order) const {
     throw Error(ErrorCode::InvalidArgument,
                 "expected each of the " + std::to_string(rank()) +
                     " dimensions once, but got " + toString(order));
-  return makeView(std::move(newShape), std::move(newStrides), byteOffset());
+  return recorded(
+      makeView(std::move(newShape), std::move(newStrides), byteOffset()),
+      {Kind::Permute, order});
 }
 
 /// Replaces an extent of -1 and checks the number of elements.
@@ -159,7 +165,9 @@ Tensor Tensor::view(Shape newShape) const {
                     toString(strides()) + " cannot be viewed as " +
                     toString(newShape) +
                     " without a copy; call contiguous() first, or reshape()");
-  return makeView(std::move(newShape), std::move(*newStrides), byteOffset());
+  return recorded(
+      makeView(std::move(newShape), std::move(*newStrides), byteOffset()),
+      {Kind::Reshape});
 }
 
 Tensor Tensor::reshape(Shape newShape) const {
@@ -167,7 +175,9 @@ Tensor Tensor::reshape(Shape newShape) const {
   if (newShape == shape())
     return *this;
   if (std::optional<Shape> newStrides = computeViewStrides(*this, newShape))
-    return makeView(std::move(newShape), std::move(*newStrides), byteOffset());
+    return recorded(
+        makeView(std::move(newShape), std::move(*newStrides), byteOffset()),
+        {Kind::Reshape});
   return contiguous().view(std::move(newShape));
 }
 
@@ -190,7 +200,9 @@ Tensor Tensor::expand(Shape newShape) const {
     else if (extent != 1)
       fail("extent " + std::to_string(extent) + " is not 1");
   }
-  return makeView(std::move(newShape), std::move(newStrides), byteOffset());
+  return recorded(
+      makeView(std::move(newShape), std::move(newStrides), byteOffset()),
+      {Kind::Expand});
 }
 
 Tensor Tensor::squeeze(int64_t dim) const {
@@ -203,7 +215,9 @@ Tensor Tensor::squeeze(int64_t dim) const {
   Shape newShape = shape(), newStrides = strides();
   newShape.erase(newShape.begin() + static_cast<ptrdiff_t>(d));
   newStrides.erase(newStrides.begin() + static_cast<ptrdiff_t>(d));
-  return makeView(std::move(newShape), std::move(newStrides), byteOffset());
+  return recorded(
+      makeView(std::move(newShape), std::move(newStrides), byteOffset()),
+      {Kind::Reshape});
 }
 
 Tensor Tensor::squeeze() const {
@@ -213,7 +227,9 @@ Tensor Tensor::squeeze() const {
       newShape.push_back(shape()[i]);
       newStrides.push_back(strides()[i]);
     }
-  return makeView(std::move(newShape), std::move(newStrides), byteOffset());
+  return recorded(
+      makeView(std::move(newShape), std::move(newStrides), byteOffset()),
+      {Kind::Reshape});
 }
 
 Tensor Tensor::unsqueeze(int64_t dim) const {
@@ -230,5 +246,7 @@ Tensor Tensor::unsqueeze(int64_t dim) const {
       d == n ? 1 : std::max<int64_t>(shape()[d], 1) * strides()[d];
   newShape.insert(newShape.begin() + d, 1);
   newStrides.insert(newStrides.begin() + d, stride);
-  return makeView(std::move(newShape), std::move(newStrides), byteOffset());
+  return recorded(
+      makeView(std::move(newShape), std::move(newStrides), byteOffset()),
+      {Kind::Reshape});
 }
