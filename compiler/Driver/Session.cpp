@@ -24,6 +24,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/AffineExprVisitor.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -45,18 +46,6 @@ static DialectRegistry makeRegistry() {
   return registry;
 }
 
-Session::Session(std::string_view fileName, const CompilerOptions &options,
-                 CompileReport &report)
-    : fileName(fileName), options(options), report(report),
-      mlirContext(makeRegistry(), MLIRContext::Threading::DISABLED) {
-  // The place says which operation; a kernel printed whole buries the message.
-  mlirContext.printOpOnDiagnostic(false);
-  handler = mlirContext.getDiagEngine().registerHandler(
-      [this](Diagnostic &diagnostic) { record(diagnostic); });
-}
-
-Session::~Session() { mlirContext.getDiagEngine().eraseHandler(handler); }
-
 /// "file:line:col: " of the innermost place that has one.
 static std::string locationPrefix(Location location) {
   std::string text;
@@ -66,6 +55,47 @@ static std::string locationPrefix(Location location) {
            << place.getColumn() << ": ";
   return text;
 }
+
+namespace {
+/// What passes say of their decisions, as lines of the report.
+class ReportStreamer : public remark::detail::MLIRRemarkStreamerBase {
+public:
+  explicit ReportStreamer(CompileReport &report) : report(report) {}
+
+  void streamOptimizationRemark(const remark::detail::Remark &remark) override {
+    std::string text = locationPrefix(remark.getLocation());
+    llvm::raw_string_ostream stream(text);
+    stream << "remark: " << remark.getCombinedCategoryName() << ':';
+    for (const remark::detail::Remark::Arg &argument : remark.getArgs())
+      stream << ' ' << argument.val;
+    // A decision on several functions of one kernel is one line.
+    if (!llvm::is_contained(report.remarks, text))
+      report.remarks.push_back(std::move(text));
+  }
+
+private:
+  CompileReport &report;
+};
+} // namespace
+
+Session::Session(std::string_view fileName, const CompilerOptions &options,
+                 CompileReport &report)
+    : fileName(fileName), options(options), report(report),
+      mlirContext(makeRegistry(), MLIRContext::Threading::DISABLED) {
+  // The place says which operation; a kernel printed whole buries the message.
+  mlirContext.printOpOnDiagnostic(false);
+  handler = mlirContext.getDiagEngine().registerHandler(
+      [this](Diagnostic &diagnostic) { record(diagnostic); });
+  remark::RemarkCategories categories;
+  categories.passed = categories.missed = ".*";
+  // Fails for contexts that have such a streamer already, and for categories
+  // that are no regular expression.
+  (void)remark::enableOptimizationRemarks(
+      mlirContext, std::make_unique<ReportStreamer>(report),
+      std::make_unique<remark::RemarkEmittingPolicyAll>(), categories);
+}
+
+Session::~Session() { mlirContext.getDiagEngine().eraseHandler(handler); }
 
 void Session::record(Diagnostic &diagnostic) {
   std::string text = locationPrefix(diagnostic.getLocation());
