@@ -10,6 +10,7 @@
 #include "kernels/AttentionVariantKernel.h"
 #include "kernels/FlashAttentionOperands.h"
 #include "kernels/LookupTable.h"
+#include "runtime/Autograd/Autograd.h"
 #include "runtime/Jit.h"
 #include "runtime/Shape.h"
 
@@ -35,22 +36,24 @@ flashtile::defaultAttentionVariantTiles(const FlashAttentionClass &kind,
   similar.causal |= isWindow;
   const FlashAttentionTiles tiles = defaultFlashAttentionTiles(similar);
   constexpr int64_t kStep = 16;
-  const bool hasWarpgroups = kind.device == DeviceClass::Sm90a &&
-                             elementSize(kind.dtype) == 2 &&
-                             kind.headDim % kStep == 0;
-  if (!hasWarpgroups)
-    return tiles;
+  const bool is16Bit = elementSize(kind.dtype) == 2;
+  const bool hasWarpgroups =
+      kind.device == DeviceClass::Sm90a && is16Bit && kind.headDim % kStep == 0;
   // What attention has, less what the formulas take of the registers: ALiBi the
   // distances of each column, windows a second masked loop.
+  if (!hasWarpgroups) {
+    const bool isTight = kind.device != DeviceClass::Cpu && is16Bit &&
+                         kind.headDim > 120 && kind.headDim <= 128;
+    return isTight ? FlashAttentionTiles{128, 64, 8, 2} : tiles;
+  }
   const bool isAlibi = variant == AttentionVariant::Alibi;
-  if (kind.headDim <= 64)
-    return isAlibi || isWindow ? FlashAttentionTiles{192, 80, 12, 2} : tiles;
+  if (kind.headDim <= 64) {
+    const int64_t keys = isAlibi ? 64 : isWindow ? 80 : kind.causal ? 96 : 112;
+    return {192, keys, 12, 2};
+  }
   if (kind.headDim <= 128) {
-    const int64_t rows = isWindow      ? 80
-                         : !isAlibi    ? 128
-                         : kind.causal ? 96
-                                       : 112;
-    return {128, rows, 8, 2};
+    const int64_t keys = isAlibi ? 96 : isWindow ? 80 : 128;
+    return {128, keys, 8, 2};
   }
   if (isWindow)
     return {64, 32, 4, 2};
@@ -365,6 +368,7 @@ static Shape rowsOf(const Tensor &q) {
 FlashAttentionResult
 flashtile::attentionVariant(const Tensor &q, const Tensor &k, const Tensor &v,
                             const AttentionVariantOptions &options) {
+  autograd::checkNotRecorded("attentionVariant", {q, k, v});
   checkAttentionTensors(q, k, v);
   FlashAttentionResult result;
   result.o = Tensor::empty(q.shape(), q.dtype(), q.device());
@@ -378,6 +382,7 @@ void flashtile::attentionVariant(const Tensor &q, const Tensor &k,
                                  const Tensor &v,
                                  const AttentionVariantOptions &options,
                                  Tensor &o, Tensor &lse) {
+  autograd::checkNotRecorded("attentionVariant", {q, k, v});
   const Problem problem = checkedProblem(q, k, v, options);
   if (!o.defined() || o.shape() != q.shape() || o.dtype() != q.dtype() ||
       o.device() != q.device())

@@ -12,6 +12,7 @@
 
 #include "compiler/Support/Error.h"
 #include "kernels/LookupTable.h"
+#include "kernels/MatmulFunction.h"
 #include "kernels/MatmulKernel.h"
 #include "kernels/TensorStack.h"
 #include "runtime/Jit.h"
@@ -243,21 +244,6 @@ static std::string tuningKey(const Product &product,
   return key;
 }
 
-/// The tiles of a product without epilogue, less what one takes of the
-/// registers that hold the widest ones.
-static MatmulTiles tableTiles(const Product &product) {
-  const DeviceClass device = deviceClassOf(product.a.device());
-  MatmulTiles tiles = defaultMatmulTiles(device, product.a.dtype());
-  constexpr int64_t kWidest = 256, kNarrower = 192;
-  const bool isLong =
-      product.activation == Activation::Gelu ||
-      (product.bias.defined() && product.activation != Activation::None &&
-       product.activation != Activation::Relu);
-  if (device == DeviceClass::Sm90a && tiles.blockN == kWidest && isLong)
-    tiles.blockN = kNarrower;
-  return tiles;
-}
-
 /// What the options name, and of the rest what is given.
 static MatmulTiles completed(MatmulTiles tiles, const Product &product,
                              const MatmulOptions &options) {
@@ -343,7 +329,9 @@ static MatmulTiles chooseTiles(const Product &product,
                                const MatmulOptions &options) {
   const Device device = product.a.device();
   if (!options.tune || !hasWork(product))
-    return completed(tableTiles(product), product, options);
+    return completed(defaultMatmulTiles(deviceClassOf(device), config.dtype,
+                                        config.activation, config.hasBias),
+                     product, options);
   // The autotuner would find its result as well, with more to read and hash.
   const std::string problem = tuningKey(product, config, options.group);
   const MatmulTiles &wanted = options.tiles;
@@ -369,6 +357,8 @@ static MatmulTiles chooseTiles(const Product &product,
 
 Tensor flashtile::matmul(const Tensor &a, const Tensor &b,
                          const MatmulOptions &options) {
+  if (autograd::isRecorded({a, b, options.bias}))
+    return Matmul::apply(a, b, options.bias, options);
   const Product product = checkedProduct(a, b, options);
   Tensor c = Tensor::empty(product.shape, product.outputType, a.device());
   matmul(a, b, options, c);
@@ -377,6 +367,8 @@ Tensor flashtile::matmul(const Tensor &a, const Tensor &b,
 
 void flashtile::matmul(const Tensor &a, const Tensor &b,
                        const MatmulOptions &options, Tensor &c) {
+  autograd::checkNotRecorded("matmul into a tensor of the caller",
+                             {a, b, options.bias});
   const Product product = checkedProduct(a, b, options);
   const Tensor out = checkedOutput(c, product);
   const MatmulKernelConfig config = configOf(product, orderOf(out));

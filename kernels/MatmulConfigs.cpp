@@ -13,7 +13,8 @@ using namespace flashtile;
 /// f64 multiply-adds.
 static bool hasTensorCores(DType dtype) { return elementSize(dtype) <= 2; }
 
-MatmulTiles flashtile::defaultMatmulTiles(DeviceClass device, DType dtype) {
+MatmulTiles flashtile::defaultMatmulTiles(DeviceClass device, DType dtype,
+                                          Activation activation, bool hasBias) {
   if (device == DeviceClass::Cpu)
     return {128, 64, 64, 4, 2};
   if (!hasTensorCores(dtype))
@@ -22,8 +23,12 @@ MatmulTiles flashtile::defaultMatmulTiles(DeviceClass device, DType dtype) {
   if (device == DeviceClass::Sm80)
     return {128, 64, 32, 4, 2};
   // Warpgroups multiply 16-bit types: wide tiles ask least of the L2 cache.
+  // Sums fill the registers, and the longer functions need some.
+  const bool isLong = activation == Activation::Gelu ||
+                      (hasBias && activation != Activation::None &&
+                       activation != Activation::Relu);
   if (elementSize(dtype) == 2)
-    return {128, 256, 64, 8, 3};
+    return {128, isLong ? 192 : 256, 64, 8, 3};
   return {128, 128, 64, 8, 2};
 }
 

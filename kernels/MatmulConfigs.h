@@ -8,6 +8,7 @@
 #ifndef FLASHTILE_KERNELS_MATMULCONFIGS_H
 #define FLASHTILE_KERNELS_MATMULCONFIGS_H
 
+#include "kernels/Activation.h"
 #include "kernels/ProblemClass.h"
 #include "runtime/DType.h"
 
@@ -26,7 +27,9 @@ struct MatmulTiles {
 };
 
 /// What matmul runs where its caller chooses nothing.
-MatmulTiles defaultMatmulTiles(DeviceClass device, DType dtype);
+MatmulTiles defaultMatmulTiles(DeviceClass device, DType dtype,
+                               Activation activation = Activation::None,
+                               bool hasBias = false);
 
 /// What tuning tries; the default is among them.
 std::vector<MatmulTiles> matmulCandidates(DeviceClass device, DType dtype);

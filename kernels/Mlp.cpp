@@ -12,6 +12,7 @@
 #include "kernels/LookupTable.h"
 #include "kernels/MlpKernel.h"
 #include "kernels/TensorStack.h"
+#include "runtime/Autograd/Autograd.h"
 #include "runtime/Jit.h"
 #include "runtime/Shape.h"
 
@@ -27,11 +28,23 @@ using namespace flashtile::kernels;
 }
 
 /// Registers and shared memory are those of attention with heads as wide: the
-/// hidden layer is in the place of the scores.
+/// hidden layer is in the place of the scores. The error function takes some
+/// registers more.
 MlpTiles flashtile::defaultMlpTiles(DeviceClass device, DType dtype,
-                                    int64_t width) {
+                                    int64_t width, Activation activation) {
   const FlashAttentionTiles tiles =
       defaultFlashAttentionTiles({device, dtype, width, /*causal=*/false});
+  const bool isLong = activation == Activation::Gelu;
+  const bool is16Bit = elementSize(dtype) == 2;
+  if (device == DeviceClass::Sm80 && is16Bit) {
+    if (width > 64 && width <= 128)
+      return {128, 64, 8, 2};
+    if (width <= 64 && isLong)
+      return {64, 64, 4, 2};
+  }
+  constexpr int64_t kStep = 16;
+  if (device == DeviceClass::Sm90a && is16Bit && isLong && width % kStep == 0)
+    return {128, width <= 64 ? 128 : width <= 128 ? 80 : 64, 8, 2};
   return {tiles.blockM, tiles.blockN, tiles.numWarps, tiles.numStages};
 }
 
@@ -192,12 +205,16 @@ static TuningResult measure(const Problem &problem, const MlpOptions &options) {
   TuningProblem tuning;
   tuning.key = tuningKey(problem);
   tuning.device = device;
-  for (const FlashAttentionTiles &candidate :
+  std::vector<MlpTiles> candidates = {
+      defaultMlpTiles(deviceClassOf(device), dtype, widthOf(problem),
+                      problem.config.activation)};
+  for (const FlashAttentionTiles &tiles :
        flashAttentionCandidates({deviceClassOf(device), dtype, widthOf(problem),
-                                 /*causal=*/false})) {
-    const MlpTiles tiles = completed({candidate.blockM, candidate.blockN,
-                                      candidate.numWarps, candidate.numStages},
-                                     options);
+                                 /*causal=*/false}))
+    candidates.push_back(
+        {tiles.blockM, tiles.blockN, tiles.numWarps, tiles.numStages});
+  for (const MlpTiles &candidate : candidates) {
+    const MlpTiles tiles = completed(candidate, options);
     tuning.configs.push_back({{"block_m", tiles.blockM},
                               {"block_h", tiles.blockH},
                               {"num_warps", tiles.numWarps},
@@ -227,7 +244,8 @@ static MlpTiles chooseTiles(const Problem &problem, const MlpOptions &options) {
   const Device device = problem.x.device();
   if (!options.tune || !hasWork(problem))
     return completed(defaultMlpTiles(deviceClassOf(device),
-                                     problem.config.dtype, widthOf(problem)),
+                                     problem.config.dtype, widthOf(problem),
+                                     problem.config.activation),
                      options);
   // The autotuner would find its result as well, with more to read and hash.
   using Key =
@@ -256,6 +274,7 @@ static Shape outputShape(const Tensor &x, const Problem &problem) {
 
 Tensor flashtile::mlp(const Tensor &x, const Tensor &w1, const Tensor &w2,
                       const MlpOptions &options) {
+  autograd::checkNotRecorded("mlp", {x, w1, w2, options.b1, options.b2});
   const Problem problem = checkedProblem(x, w1, w2, options);
   const Tensor y =
       Tensor::empty(outputShape(x, problem), x.dtype(), x.device());
@@ -265,6 +284,7 @@ Tensor flashtile::mlp(const Tensor &x, const Tensor &w1, const Tensor &w2,
 
 void flashtile::mlp(const Tensor &x, const Tensor &w1, const Tensor &w2,
                     const MlpOptions &options, Tensor &y) {
+  autograd::checkNotRecorded("mlp", {x, w1, w2, options.b1, options.b2});
   const Problem problem = checkedProblem(x, w1, w2, options);
   checkTensor("y", y, x, outputShape(x, problem));
   if (!y.isContiguous())

@@ -62,7 +62,8 @@ MlpTiles mlpTiles(const Tensor &x, const Tensor &w1, const Tensor &w2,
                   const MlpOptions &options = {});
 
 /// From the table; `width` is the larger of inputs and outputs.
-MlpTiles defaultMlpTiles(DeviceClass device, DType dtype, int64_t width);
+MlpTiles defaultMlpTiles(DeviceClass device, DType dtype, int64_t width,
+                         Activation activation = Activation::Relu);
 
 } // namespace flashtile
 
