@@ -28,10 +28,15 @@ using namespace flashtile::kernels;
 
 static void checkOperands(const Tensor &q, const Tensor &k, const Tensor &v,
                           const Tensor &gradO, const Tensor &gradLse) {
-  // Shapes are checked by the call that knows what attention is.
+  // Shapes are checked by the calls that know what attention is.
   denseAttentionScratchBytes(q, k);
-  denseAttentionScratchBytes(
-      q, v.defined() && v.rank() >= 2 && v.size(-1) != q.size(-1) ? k : v);
+  if (!v.defined())
+    refuse("'v' is undefined");
+  if (v.rank() != k.rank() || v.dtype() != k.dtype() ||
+      v.device() != k.device())
+    refuse(
+        "expected 'v' with the type, device and dimensions of 'k', which is " +
+        k.describe() + ", but got " + v.describe());
   if (q.dtype() != DType::F32 && q.dtype() != DType::F16 &&
       q.dtype() != DType::BF16)
     refuse("expected 'q' of type f32, f16 or bf16, but got " +

@@ -212,7 +212,41 @@ public:
     return result;
   }
 
+  /// What run() launches.
+  std::vector<Kernel>
+  kernels(const FlashAttentionBackwardOptions &options) const {
+    std::vector<Kernel> result = {rowsKernel()};
+    if (options.wantsK || options.wantsV)
+      result.push_back(keysKernel());
+    if (options.wantsQ)
+      result.push_back(config.addsDq ? finishKernel() : queriesKernel());
+    return result;
+  }
+
 private:
+  // Each kernel without what makes no difference to it: fewer are compiled.
+  Kernel rowsKernel() const {
+    Config part = config;
+    part.grouped = part.hasLseRest = false;
+    return kernelFor("rows", part, rowTiles(), device);
+  }
+  Kernel keysKernel() const {
+    Config part = config;
+    part.hasORest = part.hasGradLse = false;
+    return kernelFor("keys", part, tiles.keys, device);
+  }
+  Kernel queriesKernel() const {
+    Config part = config;
+    part.hasORest = part.hasGradLse = part.grouped = part.addsDq = false;
+    return kernelFor("queries", part, tiles.queries, device);
+  }
+  Kernel finishKernel() const {
+    Config part = config;
+    part.hasORest = part.hasLseRest = part.hasGradLse = false;
+    part.grouped = part.addsDq = part.causal = false;
+    return kernelFor("finish", part, rowTiles(), device);
+  }
+
   /// Of the kernels that only move memory.
   FlashAttentionTiles rowTiles() const {
     constexpr int64_t kElements = 4096;
@@ -249,9 +283,7 @@ private:
     arguments.addStrides(dO);
     for (int dim = 0; config.hasGradLse && dim < 3; ++dim)
       arguments.values.push_back(dLse.tensor.stride(dim));
-    Config part = config;
-    part.grouped = part.hasLseRest = false;
-    arguments.launch(kernelFor("rows", part, rowTiles(), device));
+    arguments.launch(rowsKernel());
   }
 
   /// What `keys` and `queries` read.
@@ -274,9 +306,7 @@ private:
     addExtents(arguments);
     arguments.addStrides(asAttentionOperand(dk));
     arguments.addStrides(asAttentionOperand(dv)).addScale(scale);
-    Config part = config;
-    part.hasORest = part.hasGradLse = false;
-    arguments.launch(kernelFor("keys", part, tiles.keys, device));
+    arguments.launch(keysKernel());
   }
 
   void runQueries() {
@@ -286,9 +316,7 @@ private:
     arguments.add(dq);
     addExtents(arguments);
     arguments.addStrides(asAttentionOperand(dq)).addScale(scale);
-    Config part = config;
-    part.hasORest = part.hasGradLse = part.grouped = part.addsDq = false;
-    arguments.launch(kernelFor("queries", part, tiles.queries, device));
+    arguments.launch(queriesKernel());
   }
 
   void runFinish() {
@@ -297,10 +325,7 @@ private:
     arguments.add(dqSum).add(dq).addExtent(q.heads).addExtent(q.rows);
     arguments.addExtent(pitch).addExtent(q.batch);
     arguments.addStrides(asAttentionOperand(dq)).addScale(scale);
-    Config part = config;
-    part.hasORest = part.hasLseRest = part.hasGradLse = false;
-    part.grouped = part.addsDq = part.causal = false;
-    arguments.launch(kernelFor("finish", part, rowTiles(), device));
+    arguments.launch(finishKernel());
   }
 
   const Operand q, k, v;
@@ -390,4 +415,25 @@ FlashAttentionGradients flashtile::flashAttentionBackward(
     if (gradient->defined())
       *gradient = gradient->view(operand->shape());
   return result;
+}
+
+std::vector<Kernel> flashtile::flashAttentionBackwardKernels(
+    const Tensor &q, const Tensor &k, const Tensor &v,
+    const FlashAttentionBackwardOptions &options) {
+  const AttentionOperands operands = checkedAttentionOperands(q, k, v);
+  const Form form = flashAttentionBackwardForm(q, k, v, options);
+  if (form == Form::Dense)
+    return {};
+  FlashAttentionSaved saved;
+  saved.o = Tensor::empty(q.shape(), q.dtype(), q.device());
+  saved.lse =
+      Tensor::empty(rowShape(q), attentionRealType(q.dtype()), q.device());
+  if (elementSize(q.dtype()) == 2)
+    saved.oRest = saved.o;
+  if (q.dtype() == DType::F32)
+    saved.lseRest = saved.lse;
+  checkProblem(q, saved, saved.o, {});
+  return FusedBackward(operands, saved, saved.o, {}, options, form,
+                       tilesOf(q, options, form))
+      .kernels(options);
 }

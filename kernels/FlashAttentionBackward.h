@@ -19,6 +19,8 @@
 #include "kernels/FlashAttention.h"
 #include "kernels/FlashAttentionBackwardConfigs.h"
 
+#include <vector>
+
 namespace flashtile {
 
 /// A forward result with what it lost when it was rounded. The backward takes
@@ -73,9 +75,9 @@ struct FlashAttentionGradients {
 /// those of lse; either may have any strides, 0 included, or be undefined,
 /// which means 0. Where query heads share keys, dk and dv are summed over them.
 ///
-/// A row that sees no key has gradient 0 and adds nothing to others. What a row
-/// does not see changes no bit of its gradients, even where it is NaN or
-/// infinite. Memory: O(rows * head dimension), but for the dense form. Throws
+/// A row that sees no key has gradient 0 and adds nothing to others. NaN and
+/// infinity reach the gradients of what sees them, and of themselves, and no
+/// others. Memory: O(rows * head dimension), but for the dense form. Throws
 /// InvalidArgument for shapes and types other than these.
 FlashAttentionGradients
 flashAttentionBackward(const Tensor &q, const Tensor &k, const Tensor &v,
@@ -88,6 +90,13 @@ flashAttentionBackward(const Tensor &q, const Tensor &k, const Tensor &v,
 FlashAttentionBackwardForm
 flashAttentionBackwardForm(const Tensor &q, const Tensor &k, const Tensor &v,
                            const FlashAttentionBackwardOptions &options = {});
+
+/// The compiled kernels that flashAttentionBackward runs for these tensors, in
+/// order, with what flashAttentionSaved gives and contiguous gradients. None
+/// for the dense form, whose kernels are those of products and softmax.
+std::vector<Kernel> flashAttentionBackwardKernels(
+    const Tensor &q, const Tensor &k, const Tensor &v,
+    const FlashAttentionBackwardOptions &options = {});
 
 } // namespace flashtile
 

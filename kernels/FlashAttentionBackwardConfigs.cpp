@@ -13,6 +13,20 @@ using namespace flashtile;
 
 using Form = FlashAttentionBackwardForm;
 
+std::string flashtile::toString(Form form) {
+  switch (form) {
+  case Form::Default:
+    return "default";
+  case Form::Fused:
+    return "fused";
+  case Form::FusedDeterministic:
+    return "deterministic";
+  case Form::Dense:
+    return "dense";
+  }
+  return {};
+}
+
 FlashAttentionBackwardTiles
 flashtile::defaultFlashAttentionBackwardTiles(const FlashAttentionClass &kind,
                                               Form form) {

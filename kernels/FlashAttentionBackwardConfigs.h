@@ -12,6 +12,8 @@
 
 #include "kernels/FlashAttentionConfigs.h"
 
+#include <string>
+
 namespace flashtile {
 
 /// How gradients of attention are computed.
@@ -29,6 +31,9 @@ enum class FlashAttentionBackwardForm {
   /// to judge the others by. Also the same bits at every run.
   Dense,
 };
+
+/// "default", "fused", "deterministic" or "dense".
+std::string toString(FlashAttentionBackwardForm form);
 
 /// In `keys`, programs own a tile of keys and go through the queries (dk and
 /// dv, and dq in the form of five products); in `queries`, the other way round

@@ -3,16 +3,17 @@
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Attention of three .npy files. Every file is read and every shape checked
-// before anything is written.
+// Attention of three .npy files, and its gradients. Every file is read and
+// every shape checked before anything is written.
 //
 //===----------------------------------------------------------------------===//
 
 #include "tools/Support/OutputFiles.h"
+#include "tools/fa-run/BackwardForm.h"
 #include "tools/fa-run/Commands.h"
 
 #include "compiler/Support/Error.h"
-#include "kernels/FlashAttention.h"
+#include "kernels/FlashAttentionBackward.h"
 #include "kernels/Reference/BlockwiseAttention.h"
 #include "kernels/Reference/Judge.h"
 #include "kernels/Reference/PlainAttention.h"
@@ -28,12 +29,19 @@ using namespace flashtile::tools;
 
 namespace {
 struct AttentionArguments {
-  std::string q, k, v, target, dtype;
-  std::optional<std::string> out, lse;
+  std::string q, k, v, target, dtype, form;
+  std::optional<std::string> out, lse, grad, gradLse, dq, dk, dv;
   std::optional<double> scale;
   bool causal = false, topLeft = false, check = false, report = false,
        asFloat32 = false;
   int64_t blockM = 0, blockN = 0;
+
+  bool wantsGradients() const { return grad || gradLse; }
+};
+
+/// What --grad and --grad-lse name; undefined where they are not given.
+struct Upstream {
+  Tensor o, lse;
 };
 } // namespace
 
@@ -111,32 +119,132 @@ static void checkShapes(const AttentionArguments &arguments, const Tensor &q,
     refuse(arguments.v, v, describe(k) + ", as in '" + arguments.k + "'");
 }
 
-static int checkResult(const FlashAttentionResult &result, const Tensor &q,
-                       const Tensor &k, const Tensor &v,
+/// The upstream gradients against what they are gradients of.
+static Upstream readUpstream(const AttentionArguments &arguments,
+                             const Tensor &q, std::optional<DType> type) {
+  Upstream upstream;
+  auto check = [&](const std::string &file, const Tensor &found,
+                   const std::string &wanted) {
+    if (describe(found) != wanted)
+      throw Error(ErrorCode::InvalidArgument,
+                  "'" + file + "': expected " + wanted + " for '" +
+                      arguments.q + "', which is " + describe(q) +
+                      ", but found " + describe(found));
+  };
+  if (elementSize(q.dtype()) == 1 && arguments.wantsGradients())
+    throw Error(ErrorCode::InvalidArgument,
+                "'" + arguments.q +
+                    "': expected elements of type f32, f16 or bf16 with "
+                    "--grad, but found " +
+                    describe(q));
+  if (arguments.grad) {
+    upstream.o = readOperand(*arguments.grad, type);
+    check(*arguments.grad, upstream.o, describe(q));
+  }
+  if (arguments.gradLse) {
+    upstream.lse = readOperand(*arguments.gradLse, std::nullopt);
+    Shape rows = q.shape();
+    rows.pop_back();
+    check(*arguments.gradLse, upstream.lse,
+          toString(DType::F32) + toString(rows));
+  }
+  return upstream;
+}
+
+static bool show(const char *name, const reference::Verdict &verdict) {
+  fmt::print("check {:<4} error {:.3e}  limit {:.3e}  {}{}\n", name,
+             verdict.error, verdict.limit,
+             verdict.pass ? "ok" : "FAILED: ", verdict.reason);
+  return verdict.pass;
+}
+
+/// Judges everything that was computed.
+static int checkResult(const FlashAttentionResult &result,
+                       const FlashAttentionGradients &gradients,
+                       const Tensor &q, const Tensor &k, const Tensor &v,
+                       const Upstream &upstream,
                        const AttentionArguments &arguments) {
   reference::AttentionOptions options;
   options.scale = arguments.scale;
   options.causal = arguments.causal;
   if (arguments.topLeft)
     options.alignment = CausalAlignment::TopLeft;
-  showProgress("[1/2] attention in float64");
+  const int steps = arguments.wantsGradients() ? 4 : 2;
+  int step = 0;
+  auto progress = [&](const std::string &what) {
+    showProgress(fmt::format("[{}/{}] {}", ++step, steps, what));
+  };
+  const std::string type = toString(q.dtype());
+  progress("attention in float64");
   auto expected = reference::blockwiseAttention(q, k, v, options);
-  showProgress("[2/2] a plain implementation in " + toString(q.dtype()));
+  progress("a plain implementation in " + type);
   auto plain = reference::plainAttention(q, k, v, q.dtype(), options);
-  showProgress("");
-  bool pass = true;
   reference::JudgeRule rows;
   rows.headRank = 1;
-  for (auto [name, verdict] :
-       {std::pair("o", reference::judge(result.o, expected.o, plain.o)),
-        std::pair("lse", reference::judge(result.lse, expected.lse, plain.lse,
-                                          rows))}) {
-    fmt::print("check {:<4} error {:.3e}  limit {:.3e}  {}{}\n", name,
-               verdict.error, verdict.limit,
-               verdict.pass ? "ok" : "FAILED: ", verdict.reason);
-    pass &= verdict.pass;
+  auto o = reference::judge(result.o, expected.o, plain.o);
+  auto lse = reference::judge(result.lse, expected.lse, plain.lse, rows);
+  if (!arguments.wantsGradients()) {
+    showProgress("");
+    bool pass = show("o", o);
+    pass &= show("lse", lse);
+    return pass ? 0 : 1;
   }
+  const Tensor dO = upstream.o.defined()
+                        ? upstream.o
+                        : Tensor::zeros({}, q.dtype()).expand(q.shape());
+  progress("gradients in float64");
+  auto truth = reference::blockwiseAttentionBackward(q, k, v, expected, dO,
+                                                     options, {}, upstream.lse);
+  progress("plain gradients in " + type);
+  auto yardstick = reference::plainAttentionBackward(q, k, v, dO, q.dtype(),
+                                                     options, upstream.lse);
+  showProgress("");
+  bool pass = show("o", o);
+  pass &= show("lse", lse);
+  pass &= show("dq", reference::judge(gradients.q, truth.dq, yardstick.dq));
+  pass &= show("dk", reference::judge(gradients.k, truth.dk, yardstick.dk));
+  pass &= show("dv", reference::judge(gradients.v, truth.dv, yardstick.dv));
   return pass ? 0 : 1;
+}
+
+using Clock = std::chrono::steady_clock;
+
+static double milliseconds(Clock::duration duration) {
+  return std::chrono::duration<double, std::milli>(duration).count();
+}
+
+/// Forward for gradients, and the gradients, back on the host.
+static FlashAttentionGradients
+runBackward(const Tensor &q, const Tensor &k, const Tensor &v,
+            const Upstream &upstream, const FlashAttentionOptions &forward,
+            const AttentionArguments &arguments, FlashAttentionResult &result) {
+  FlashAttentionBackwardOptions options(forward);
+  options.form = parseBackwardForm(arguments.form);
+  const Device device = q.device();
+  auto onDevice = [&](const Tensor &tensor) {
+    return tensor.defined() ? tensor.to(device) : tensor;
+  };
+  const Tensor dO = onDevice(upstream.o), dLse = onDevice(upstream.lse);
+  const FlashAttentionSaved saved = flashAttentionSaved(q, k, v, forward);
+  auto begin = Clock::now();
+  const std::vector<Kernel> kernels =
+      flashAttentionBackwardKernels(q, k, v, options);
+  auto compiled = Clock::now();
+  FlashAttentionGradients gradients =
+      flashAttentionBackward(q, k, v, saved, dO, dLse, options);
+  gradients = {gradients.q.to(Device::cpu()), gradients.k.to(Device::cpu()),
+               gradients.v.to(Device::cpu())};
+  auto done = Clock::now();
+  result = {saved.o.to(Device::cpu()), saved.lse.to(Device::cpu())};
+  fmt::print("gradients, {}: compiled in {:.1f} ms, ran in {:.2f} ms\n",
+             toString(flashAttentionBackwardForm(q, k, v, options)),
+             milliseconds(compiled - begin), milliseconds(done - compiled));
+  for (const Kernel &kernel : kernels)
+    if (arguments.report)
+      fmt::print("{}", kernel.report().toString());
+    else
+      printWarnings("fa-run", kernel);
+  return gradients;
 }
 
 static int runAttention(const AttentionArguments &arguments) {
@@ -146,11 +254,16 @@ static int runAttention(const AttentionArguments &arguments) {
   Tensor k = readOperand(arguments.k, type);
   Tensor v = readOperand(arguments.v, type);
   checkShapes(arguments, q, k, v);
+  parseBackwardForm(arguments.form);
+  const Upstream upstream = readUpstream(arguments, q, type);
   OutputFiles outputs;
-  if (arguments.out)
-    outputs.open("--out", *arguments.out);
-  if (arguments.lse)
-    outputs.open("--lse", *arguments.lse);
+  for (auto [name, path] : {std::pair("--out", &arguments.out),
+                            {"--lse", &arguments.lse},
+                            {"--dq", &arguments.dq},
+                            {"--dk", &arguments.dk},
+                            {"--dv", &arguments.dv}})
+    if (*path)
+      outputs.open(name, **path);
 
   FlashAttentionOptions options;
   options.causal = arguments.causal;
@@ -159,7 +272,6 @@ static int runAttention(const AttentionArguments &arguments) {
   options.scale = arguments.scale;
   options.blockM = arguments.blockM;
   options.blockN = arguments.blockN;
-  using Clock = std::chrono::steady_clock;
   auto begin = Clock::now();
   Tensor deviceQ = q.to(device), deviceK = k.to(device), deviceV = v.to(device);
   Kernel kernel = flashAttentionKernel(deviceQ, deviceK, deviceV, options);
@@ -169,9 +281,6 @@ static int runAttention(const AttentionArguments &arguments) {
   // Waits for a GPU, and counts the way back.
   result = {result.o.to(Device::cpu()), result.lse.to(Device::cpu())};
   auto done = Clock::now();
-  auto milliseconds = [](auto duration) {
-    return std::chrono::duration<double, std::milli>(duration).count();
-  };
   fmt::print("attention {}{} on {}: q {}, k {}; compiled in {:.1f} ms, ran in "
              "{:.2f} ms\n",
              toString(q.dtype()), arguments.causal ? " causal" : "",
@@ -182,12 +291,23 @@ static int runAttention(const AttentionArguments &arguments) {
   else
     printWarnings("fa-run", kernel);
 
-  int status = arguments.check ? checkResult(result, q, k, v, arguments) : 0;
+  FlashAttentionGradients gradients;
+  if (arguments.wantsGradients())
+    gradients = runBackward(deviceQ, deviceK, deviceV, upstream, options,
+                            arguments, result);
+  int status = arguments.check ? checkResult(result, gradients, q, k, v,
+                                             upstream, arguments)
+                               : 0;
   NpyWriteOptions write;
   if (arguments.asFloat32)
     write.narrow = NpyNarrow::AsFloat32;
   outputs.write("--out", result.o, write);
   outputs.write("--lse", result.lse, write);
+  if (arguments.wantsGradients()) {
+    outputs.write("--dq", gradients.q, write);
+    outputs.write("--dk", gradients.k, write);
+    outputs.write("--dv", gradients.v, write);
+  }
   outputs.commit();
   return status;
 }
@@ -195,7 +315,7 @@ static int runAttention(const AttentionArguments &arguments) {
 Command flashtile::tools::addAttentionCommand(CLI::App &app) {
   auto arguments = std::make_shared<AttentionArguments>();
   CLI::App *command = app.add_subcommand(
-      "attention", "o = softmax(scale * q k^T) v of .npy files");
+      "attention", "o = softmax(scale * q k^T) v of .npy files, and gradients");
   command
       ->add_option("--q", arguments->q,
                    "Queries: [n, d], [batch, n, d] or [batch, heads, n, d]")
@@ -207,6 +327,19 @@ Command flashtile::tools::addAttentionCommand(CLI::App &app) {
   command->add_option("--out", arguments->out, "Where to write o");
   command->add_option("--lse", arguments->lse,
                       "Where to write the log-sum-exp of each row (f32)");
+  CLI::Option *grad = command->add_option(
+      "--grad", arguments->grad,
+      "Gradient by o, of the shape of the queries: computes dq, dk and dv");
+  command
+      ->add_option("--grad-lse", arguments->gradLse,
+                   "With --grad: gradient by the log-sum-exp (f32)")
+      ->needs(grad);
+  for (auto [name, path, what] :
+       {std::tuple("--dq", &arguments->dq, "With --grad: where to write dq"),
+        {"--dk", &arguments->dk, "With --grad: where to write dk"},
+        {"--dv", &arguments->dv, "With --grad: where to write dv"}})
+    command->add_option(name, *path, what)->needs(grad);
+  addBackwardFormOption(*command, arguments->form)->needs(grad);
   command->add_option(
       "--dtype", arguments->dtype,
       "Compute in this type: float32 files are rounded to it, uint16 and "

@@ -8,10 +8,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tools/fa-run/BackwardForm.h"
 #include "tools/fa-run/Commands.h"
 
 #include "compiler/Support/Error.h"
-#include "kernels/FlashAttention.h"
+#include "kernels/FlashAttentionBackward.h"
 #include "kernels/Reference/DenseAttention.h"
 #include "kernels/Reference/Golden.h"
 #include "kernels/Reference/Judge.h"
@@ -27,13 +28,24 @@ using namespace flashtile::tools;
 
 namespace {
 struct GoldenArguments {
-  std::string directory, target, filter;
+  std::string directory, target, filter, form;
+  bool grad = false;
+};
+
+/// A tensor of a case.
+struct Judged {
+  const char *name;
+  reference::Verdict verdict;
 };
 
 struct CaseResult {
-  reference::Verdict o, lse;
+  std::vector<Judged> judged;
   std::string failure; ///< what was thrown instead of a result
-  bool pass() const { return failure.empty() && o.pass && lse.pass; }
+  bool pass() const {
+    return failure.empty() &&
+           std::all_of(judged.begin(), judged.end(),
+                       [](const Judged &one) { return one.verdict.pass; });
+  }
 };
 } // namespace
 
@@ -60,7 +72,43 @@ static reference::Verdict judgeStored(const Tensor &actual,
   return reference::judge(actual, stored, plain, rule);
 }
 
-static CaseResult runCase(const reference::GoldenCase &golden, Device device) {
+static void judgeForward(const reference::GoldenCase &golden,
+                         const reference::GoldenTensors &tensors,
+                         const Tensor &o, const Tensor &lse,
+                         CaseResult &result) {
+  auto plain = reference::plainAttention(tensors.q, tensors.k, tensors.v,
+                                         golden.dtype, golden.options());
+  auto truth = reference::denseAttention(tensors.q, tensors.k, tensors.v,
+                                         golden.options());
+  const reference::AttentionResult &stored = tensors.forward;
+  result.judged = {
+      {"o", judgeStored(o.to(Device::cpu()), stored.o, truth.o, plain.o, 2)},
+      {"lse", judgeStored(lse.to(Device::cpu()), stored.lse, truth.lse,
+                          plain.lse, 1)}};
+}
+
+static void judgeGradients(const reference::GoldenCase &golden,
+                           const reference::GoldenTensors &tensors,
+                           const FlashAttentionGradients &actual,
+                           CaseResult &result) {
+  auto plain = reference::plainAttentionBackward(
+      tensors.q, tensors.k, tensors.v, tensors.dO, golden.dtype,
+      golden.options());
+  auto truth = reference::denseAttentionBackward(
+      tensors.q, tensors.k, tensors.v, tensors.dO, golden.options());
+  const reference::AttentionGradients &stored = tensors.gradients;
+  auto add = [&](const char *name, const Tensor &gradient, const Tensor &stored,
+                 const Tensor &truth, const Tensor &plain) {
+    result.judged.push_back({name, judgeStored(gradient.to(Device::cpu()),
+                                               stored, truth, plain, 2)});
+  };
+  add("dq", actual.q, stored.dq, truth.dq, plain.dq);
+  add("dk", actual.k, stored.dk, truth.dk, plain.dk);
+  add("dv", actual.v, stored.dv, truth.dv, plain.dv);
+}
+
+static CaseResult runCase(const reference::GoldenCase &golden, Device device,
+                          const GoldenArguments &arguments) {
   CaseResult result;
   try {
     reference::GoldenTensors tensors = reference::loadGolden(golden);
@@ -68,25 +116,56 @@ static CaseResult runCase(const reference::GoldenCase &golden, Device device) {
     options.causal = golden.causal;
     options.scale = golden.scale;
     options.alignment = golden.alignment;
-    FlashAttentionResult actual =
-        flashAttention(tensors.q.to(device), tensors.k.to(device),
-                       tensors.v.to(device), options);
-    actual = {actual.o.to(Device::cpu()), actual.lse.to(Device::cpu())};
-    auto plain = reference::plainAttention(tensors.q, tensors.k, tensors.v,
-                                           golden.dtype, golden.options());
-    auto truth = reference::denseAttention(tensors.q, tensors.k, tensors.v,
-                                           golden.options());
-    result.o = judgeStored(actual.o, tensors.forward.o, truth.o, plain.o, 2);
-    result.lse =
-        judgeStored(actual.lse, tensors.forward.lse, truth.lse, plain.lse, 1);
+    const Tensor q = tensors.q.to(device), k = tensors.k.to(device),
+                 v = tensors.v.to(device);
+    if (!arguments.grad) {
+      const FlashAttentionResult actual = flashAttention(q, k, v, options);
+      judgeForward(golden, tensors, actual.o, actual.lse, result);
+      return result;
+    }
+    const FlashAttentionSaved saved = flashAttentionSaved(q, k, v, options);
+    judgeForward(golden, tensors, saved.o, saved.lse, result);
+    FlashAttentionBackwardOptions backward(options);
+    backward.form = parseBackwardForm(arguments.form);
+    judgeGradients(golden, tensors,
+                   flashAttentionBackward(q, k, v, saved, tensors.dO.to(device),
+                                          {}, backward),
+                   result);
   } catch (const Error &error) {
     result.failure = error.what();
   }
   return result;
 }
 
+static void printHeader(bool grad) {
+  fmt::print("{:<24} {:<8}", "case", "dtype");
+  const std::vector<const char *> names =
+      grad ? std::vector{"o", "lse", "dq", "dk", "dv"}
+           : std::vector{"o", "lse"};
+  for (const char *name : names)
+    fmt::print(" {:>11} {:>11}", fmt::format("error {}", name),
+               fmt::format("limit {}", name));
+  fmt::print("  result\n");
+}
+
+static void printCase(const reference::GoldenCase &golden,
+                      const CaseResult &result) {
+  fmt::print("{:<24} {:<8}", golden.name, toString(golden.dtype));
+  if (!result.failure.empty()) {
+    fmt::print(" FAILED: {}\n", result.failure);
+    return;
+  }
+  for (const Judged &one : result.judged)
+    fmt::print(" {:>11.3e} {:>11.3e}", one.verdict.error, one.verdict.limit);
+  fmt::print("  {}\n", result.pass() ? "ok" : "FAILED");
+  for (const Judged &one : result.judged)
+    if (!one.verdict.pass)
+      fmt::print("    {}: {}\n", one.name, one.verdict.reason);
+}
+
 static int runGolden(const GoldenArguments &arguments) {
   Device device = targetDevice(arguments.target);
+  parseBackwardForm(arguments.form);
   std::vector<reference::GoldenCase> cases =
       reference::readGoldenManifest(arguments.directory);
   auto isChosen = [&](const reference::GoldenCase &golden) {
@@ -97,30 +176,17 @@ static int runGolden(const GoldenArguments &arguments) {
     throw Error(ErrorCode::NotFound, "no case of '" + arguments.directory +
                                          "' has '" + arguments.filter +
                                          "' in its name");
-  fmt::print("{:<24} {:<8} {:>11} {:>11} {:>11} {:>11}  {}\n", "case", "dtype",
-             "error o", "limit o", "error lse", "limit lse", "result");
+  printHeader(arguments.grad);
   size_t ran = 0, failed = 0;
   for (const auto &golden : cases) {
     if (!isChosen(golden))
       continue;
     showProgress(fmt::format("[{}/{}] {}", ran + 1, chosen, golden.name));
-    CaseResult result = runCase(golden, device);
+    CaseResult result = runCase(golden, device, arguments);
     showProgress("");
     ++ran;
     failed += !result.pass();
-    if (!result.failure.empty()) {
-      fmt::print("{:<24} {:<8} FAILED: {}\n", golden.name,
-                 toString(golden.dtype), result.failure);
-      continue;
-    }
-    fmt::print("{:<24} {:<8} {:>11.3e} {:>11.3e} {:>11.3e} {:>11.3e}  {}\n",
-               golden.name, toString(golden.dtype), result.o.error,
-               result.o.limit, result.lse.error, result.lse.limit,
-               result.pass() ? "ok" : "FAILED");
-    for (auto [name, verdict] :
-         {std::pair("o", &result.o), std::pair("lse", &result.lse)})
-      if (!verdict->pass)
-        fmt::print("    {}: {}\n", name, verdict->reason);
+    printCase(golden, result);
   }
   fmt::print("{} of {} cases passed on {}\n", ran - failed, ran,
              arguments.target);
@@ -138,6 +204,9 @@ Command flashtile::tools::addGoldenCommand(CLI::App &app) {
       ->required();
   command->add_option("--filter", arguments->filter,
                       "Only cases with this in their name");
+  CLI::Option *grad = command->add_flag("--grad", arguments->grad,
+                                        "Judge dq, dk and dv as well");
+  addBackwardFormOption(*command, arguments->form)->needs(grad);
   addTargetOption(*command, arguments->target);
   return [arguments] { return runGolden(*arguments); };
 }
