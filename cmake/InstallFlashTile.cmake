@@ -65,7 +65,6 @@ install(DIRECTORY runtime DESTINATION ${FLASHTILE_INCLUDE_DIR}
   PATTERN "CudaModuleImpl.h" EXCLUDE
   PATTERN "GpuKernel.h" EXCLUDE
   PATTERN "GpuModule.h" EXCLUDE
-  PATTERN "GradientArithmetic.h" EXCLUDE
   PATTERN "GradientKernels.h" EXCLUDE
   PATTERN "KernelCache.h" EXCLUDE
   PATTERN "KernelCode.h" EXCLUDE

@@ -8,6 +8,7 @@
 #include "kernels/DenseAttention.h"
 
 #include "compiler/Support/Error.h"
+#include "kernels/FlashAttentionFunction.h"
 #include "kernels/Softmax.h"
 #include "kernels/TensorStack.h"
 
@@ -138,6 +139,10 @@ static Tensor weightsFor(const Tensor &scores, DType type) {
 DenseAttentionResult
 flashtile::denseAttention(const Tensor &q, const Tensor &k, const Tensor &v,
                           const DenseAttentionOptions &options) {
+  if (autograd::isRecorded({q, k, v})) {
+    auto [o, lse] = DenseAttention::apply(q, k, v, options);
+    return {o, lse};
+  }
   checkOperands(q, k, v);
   const Steps steps = stepsOf(q, k, options);
   const Tensor scores = matmul(q, k.transpose(-2, -1), steps.scores);

@@ -51,7 +51,7 @@ struct DenseAttentionResult {
 /// value that the causal mask hides reaches every row of its head where it is
 /// NaN or infinite: its weight is 0, and 0 * NaN is NaN. Throws InvalidArgument
 /// for shapes and types other than these. Any number of threads may call at
-/// once.
+/// once. Differentiable; see FlashAttentionFunction.h.
 DenseAttentionResult denseAttention(const Tensor &q, const Tensor &k,
                                     const Tensor &v,
                                     const DenseAttentionOptions &options = {});

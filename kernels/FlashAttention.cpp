@@ -11,6 +11,7 @@
 #include "kernels/FlashAttention.h"
 
 #include "kernels/FlashAttentionBackward.h"
+#include "kernels/FlashAttentionFunction.h"
 #include "kernels/FlashAttentionOperands.h"
 #include "kernels/LookupTable.h"
 #include "runtime/Jit.h"
@@ -287,6 +288,10 @@ flashtile::flashAttentionTiles(const Tensor &q, const Tensor &k,
 FlashAttentionResult
 flashtile::flashAttention(const Tensor &q, const Tensor &k, const Tensor &v,
                           const FlashAttentionOptions &options) {
+  if (autograd::isRecorded({q, k, v})) {
+    auto [o, lse] = FlashAttention::apply(q, k, v, options);
+    return {o, lse};
+  }
   checkAttentionTensors(q, k, v);
   Shape rows = q.shape();
   rows.pop_back();
@@ -301,6 +306,8 @@ void flashtile::flashAttention(const Tensor &q, const Tensor &k,
                                const Tensor &v,
                                const FlashAttentionOptions &options, Tensor &o,
                                Tensor &lse) {
+  autograd::checkNotRecorded("flashAttention into tensors of the caller",
+                             {q, k, v});
   const Operands operands = checkedAttentionOperands(q, k, v);
   Shape rows = q.shape();
   rows.pop_back();

@@ -44,6 +44,11 @@ struct FlashAttentionOptions {
 struct FlashAttentionResult {
   Tensor o;   ///< shape of q, with the head dimension of v
   Tensor lse; ///< f32, shape of q without its last dimension
+
+  /// o.backward(gradient).
+  void backward(const Tensor &gradient = {}, bool retainGraph = false) const {
+    o.backward(gradient, retainGraph);
+  }
 };
 
 /// o = softmax(scale * q k^T) v, and the log-sum-exp of each row.
@@ -58,11 +63,13 @@ struct FlashAttentionResult {
 /// sees of k and v, reaches that row and no other. Scores may have magnitudes
 /// up to 1e9, scale included; a row with larger ones may become NaN. Throws
 /// InvalidArgument for shapes and types other than these.
+/// Differentiable; see FlashAttentionFunction.h.
 FlashAttentionResult flashAttention(const Tensor &q, const Tensor &k,
                                     const Tensor &v,
                                     const FlashAttentionOptions &options = {});
 
-/// The same into tensors of the caller: o of any strides, lse contiguous.
+/// The same into tensors of the caller: o of any strides, lse contiguous. Not
+/// differentiable.
 void flashAttention(const Tensor &q, const Tensor &k, const Tensor &v,
                     const FlashAttentionOptions &options, Tensor &o,
                     Tensor &lse);

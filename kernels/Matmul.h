@@ -51,11 +51,12 @@ struct MatmulOptions {
 /// a is [..., m, k] and b is [..., k, n], of one element type: any float, or
 /// i8. The leading dimensions broadcast. Any strides; a transposed view costs
 /// no copy. Throws InvalidArgument for shapes and types other than these.
+/// Differentiable without an activation; see MatmulFunction.h.
 Tensor matmul(const Tensor &a, const Tensor &b,
               const MatmulOptions &options = {});
 
 /// The same into a tensor of the caller, of any strides. It must not overlap
-/// with a or b.
+/// with a or b. Not differentiable.
 void matmul(const Tensor &a, const Tensor &b, const MatmulOptions &options,
             Tensor &c);
 

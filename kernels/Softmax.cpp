@@ -10,6 +10,7 @@
 #include "compiler/Support/Error.h"
 #include "kernels/LookupTable.h"
 #include "kernels/ProblemClass.h"
+#include "kernels/SoftmaxFunction.h"
 #include "kernels/SoftmaxKernel.h"
 #include "kernels/TensorStack.h"
 #include "runtime/Jit.h"
@@ -26,14 +27,14 @@ using namespace flashtile::kernels;
   throw Error(ErrorCode::InvalidArgument, "softmax: " + message);
 }
 
-static void checkInput(const Tensor &x, const SoftmaxOptions &options) {
+void flashtile::checkSoftmaxInput(const Tensor &x,
+                                  const SoftmaxOptions &options) {
   if (!x.defined())
     refuse("'x' is undefined");
   if (x.rank() < 2)
     refuse("expected 'x' to be [..., rows, columns], but got " + x.describe());
-  if (!isFloat(x.dtype()) || x.dtype() == DType::F64)
-    refuse("expected 'x' of type f32, f16, bf16, f8E4M3FN or f8E5M2, but got " +
-           toString(x.dtype()));
+  if (!isFloat(x.dtype()))
+    refuse("expected 'x' of a float type, but got " + toString(x.dtype()));
   for (int64_t extent : {x.size(-2), x.size(-1)})
     if (extent > kMaxExtent)
       refuse("expected at most " + std::to_string(kMaxExtent) +
@@ -54,10 +55,11 @@ static void checkOutputs(const Tensor &x, DType type, const Tensor &y,
   if (!y.defined() || y.shape() != x.shape() || y.dtype() != type)
     refuse("expected 'y' to be " + toString(type) + toString(x.shape()) +
            ", but got " + (y.defined() ? y.describe() : "an undefined tensor"));
+  const DType wide = x.dtype() == DType::F64 ? DType::F64 : DType::F32;
   if (lse.defined() &&
-      (lse.shape() != rows || lse.dtype() != DType::F32 || !lse.isContiguous()))
-    refuse("expected 'lse' to be a contiguous f32" + toString(rows) +
-           ", but got " + lse.describe());
+      (lse.shape() != rows || lse.dtype() != wide || !lse.isContiguous()))
+    refuse("expected 'lse' to be a contiguous " + toString(wide) +
+           toString(rows) + ", but got " + lse.describe());
   for (auto [name, tensor] : {std::pair("y", &y), std::pair("lse", &lse)})
     if (tensor->defined() && tensor->device() != x.device())
       refuse(std::string("expected '") + name + "' on " +
@@ -120,7 +122,9 @@ static Kernel kernelFor(const SoftmaxKernelConfig &config, Device device) {
 }
 
 Tensor flashtile::softmax(const Tensor &x, const SoftmaxOptions &options) {
-  checkInput(x, options);
+  if (autograd::isRecorded({x}))
+    return Softmax::apply(x, options).first;
+  checkSoftmaxInput(x, options);
   Tensor y = Tensor::empty(x.shape(), options.outputType.value_or(x.dtype()),
                            x.device());
   softmax(x, options, y);
@@ -129,7 +133,8 @@ Tensor flashtile::softmax(const Tensor &x, const SoftmaxOptions &options) {
 
 void flashtile::softmax(const Tensor &x, const SoftmaxOptions &options,
                         Tensor &y, const Tensor &lse) {
-  checkInput(x, options);
+  autograd::checkNotRecorded("softmax into a tensor of the caller", {x});
+  checkSoftmaxInput(x, options);
   const DType type = options.outputType.value_or(x.dtype());
   checkOutputs(x, type, y, lse);
   const SoftmaxKernelConfig config = configOf(x, type, lse.defined(), options);
@@ -153,13 +158,16 @@ void flashtile::softmax(const Tensor &x, const SoftmaxOptions &options,
   for (const Tensor *tensor : {&in, &out})
     for (int64_t dim : {0, 1})
       arguments.push_back(tensor->stride(dim));
-  arguments.push_back(static_cast<float>(options.scale));
+  if (x.dtype() == DType::F64)
+    arguments.push_back(options.scale);
+  else
+    arguments.push_back(static_cast<float>(options.scale));
   kernel.launchPositional(arguments.data(), arguments.size());
 }
 
 Kernel flashtile::softmaxKernel(const Tensor &x, const SoftmaxOptions &options,
                                 bool withLse) {
-  checkInput(x, options);
+  checkSoftmaxInput(x, options);
   const DType type = options.outputType.value_or(x.dtype());
   return kernelFor(configOf(x, type, withLse, options), x.device());
 }

@@ -30,23 +30,27 @@ struct SoftmaxOptions {
 
 /// y[..., i, j] = exp(scale x[..., i, j] - lse[..., i]) where row i sees column
 /// j and 0 elsewhere, with lse the logarithm of the sum that makes a row of y
-/// add up to 1. x is [..., rows, columns] of f32, f16, bf16, f8E4M3FN or
-/// f8E5M2.
+/// add up to 1. x is [..., rows, columns] of any float type.
 ///
 /// A row that sees nothing has y = 0 and lse = -inf. NaN in what a row sees
 /// makes that row NaN and no other. Throws InvalidArgument for shapes and types
-/// other than these. Any number of threads may call at once.
+/// other than these. Any number of threads may call at once. Differentiable by
+/// x; see SoftmaxFunction.h.
 Tensor softmax(const Tensor &x, const SoftmaxOptions &options = {});
 
 /// The same into tensors of the caller. y may be x itself; its columns are
 /// contiguous and its leading dimensions one block of memory. `lse` is a
-/// contiguous f32 of the shape of x without its last dimension, or undefined.
+/// contiguous f32 (f64 where x is) of the shape of x without its last
+/// dimension, or undefined. Not differentiable.
 void softmax(const Tensor &x, const SoftmaxOptions &options, Tensor &y,
              const Tensor &lse = {});
 
 /// The compiled kernel that softmax runs for such an x.
 Kernel softmaxKernel(const Tensor &x, const SoftmaxOptions &options = {},
                      bool withLse = false);
+
+/// Throws InvalidArgument where softmax() would because of these.
+void checkSoftmaxInput(const Tensor &x, const SoftmaxOptions &options);
 
 } // namespace flashtile
 

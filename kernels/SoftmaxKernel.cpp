@@ -20,10 +20,10 @@ using namespace dsl;
 static constexpr int64_t kMaxTile = int64_t(1) << 20;
 
 static void checkType(ElementType type, const char *name) {
-  if (!isFloat(type) || type == ElementType::F64)
+  if (!isFloat(type))
     throw Error(ErrorCode::InvalidArgument,
                 std::string("expected ") + name +
-                    " to be f32, f16, bf16, f8E4M3FN or f8E5M2, but got " +
+                    " to be a float type, but got " +
                     std::string(elementTypeName(type)));
 }
 
@@ -46,7 +46,8 @@ class SoftmaxKernel {
 public:
   explicit SoftmaxKernel(const SoftmaxKernelConfig &config)
       : config(config), kernel("softmax"),
-        outputType(config.outputType.value_or(config.dtype)) {}
+        outputType(config.outputType.value_or(config.dtype)),
+        wide(config.dtype == ElementType::F64 ? f64 : f32) {}
 
   KernelModule build() {
     declareArguments();
@@ -63,7 +64,7 @@ private:
     x = kernel.pointer("x", config.dtype);
     y = kernel.pointer("y", outputType);
     if (config.withLse)
-      lse = kernel.pointer("lse", ElementType::F32);
+      lse = kernel.pointer("lse", wide);
     rows = kernel.i32("rows");
     columns = kernel.i32("columns");
     Value batch = kernel.i32("batch");
@@ -71,7 +72,7 @@ private:
     xStrideRow = kernel.i64("x_stride_row");
     yStrideBatch = kernel.i64("y_stride_batch");
     yStrideRow = kernel.i64("y_stride_row");
-    scale = kernel.f32("scale");
+    scale = kernel.scalar("scale", wide);
     kernel.grid({ceilDiv(rows, config.blockRows), batch});
   }
 
@@ -100,7 +101,7 @@ private:
 
   /// The scaled logits at `column`, -inf where a row does not see them.
   Value logits(const Operand &column) {
-    Value s = cast(load(window(x, xStrideRow, column)), f32) * scale;
+    Value s = cast(load(window(x, xStrideRow, column)), wide) * scale;
     Value at = expandDims(column + arange(0, config.blockColumns), 0);
     Value visible = at < columns;
     if (config.causal)
@@ -123,8 +124,8 @@ private:
   }
 
   void tiledRows() {
-    Value mInit = full({config.blockRows}, -INFINITY, f32);
-    Value lInit = zeros({config.blockRows}, f32);
+    Value mInit = full({config.blockRows}, -INFINITY, wide);
+    Value lInit = zeros({config.blockRows}, wide);
     Value m, l;
     std::tie(m, l) = forRange(0, columns, config.blockColumns, {mInit, lInit},
                               [&](Value column, Value m, Value l) {
@@ -164,6 +165,7 @@ private:
   const SoftmaxKernelConfig &config;
   KernelBuilder kernel;
   ElementType outputType;
+  ElementType wide; ///< of sums and of lse
   Value x, y, lse, rows, columns, scale;
   Value xStrideBatch, xStrideRow, yStrideBatch, yStrideRow;
   Value rowStart, rowCount;

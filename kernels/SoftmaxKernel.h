@@ -25,8 +25,7 @@ namespace flashtile::kernels {
 
 /// What is fixed when the kernel is compiled.
 struct SoftmaxKernelConfig {
-  /// Of x and y: f32, f16, bf16, f8E4M3FN or f8E5M2. By default, y has the type
-  /// of x.
+  /// Of x and y: any float type. By default, y has the type of x.
   ElementType dtype = ElementType::F32;
   std::optional<ElementType> outputType;
   /// Row i sees column j iff j <= i, or j <= i + columns - rows.
@@ -43,12 +42,12 @@ struct SoftmaxKernelConfig {
 
 /// @softmax in a module of its own. Arguments, in order:
 ///   x, y                        pointers; may be the same
-///   lse                         pointer to f32, contiguous [batch, rows]; only
-///                               with `withLse`
+///   lse                         pointer to f32 (f64 where x is), contiguous
+///                               [batch, rows]; only with `withLse`
 ///   rows, columns, batch        i32
 ///   x_stride_batch, x_stride_row, y_stride_batch, y_stride_row
 ///                               i64, elements; columns are contiguous
-///   scale                       f32
+///   scale                       f32 (f64 where x is)
 /// Throws Error (InvalidArgument) for a configuration out of the limits above.
 dsl::KernelModule buildSoftmaxKernel(const SoftmaxKernelConfig &config);
 

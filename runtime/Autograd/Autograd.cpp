@@ -128,6 +128,15 @@ bool autograd::isRecorded(std::initializer_list<Tensor> operands) {
   return false;
 }
 
+void autograd::checkNotRecorded(const char *call,
+                                std::initializer_list<Tensor> operands) {
+  if (isRecorded(operands))
+    throw Error(ErrorCode::Unsupported,
+                std::string(call) +
+                    " has no gradient, but an operand requires one; call it "
+                    "within a NoGradGuard, or pass detach()");
+}
+
 std::shared_ptr<Node> autograd::gradAccumulator(const Tensor &leaf) {
   if (!leaf.requiresGrad() || !leaf.isLeaf())
     refuse("expected a leaf that requires a gradient, but got " +

@@ -41,6 +41,10 @@ TensorList grad(const TensorList &outputs, const TensorList &inputs,
 /// of them requires one. Undefined tensors do not.
 bool isRecorded(std::initializer_list<Tensor> operands);
 
+/// For calls without a gradient: throws Unsupported where they would be
+/// recorded, instead of giving a result that nobody can go back from.
+void checkNotRecorded(const char *call, std::initializer_list<Tensor> operands);
+
 /// The node that adds up the gradient of a leaf: where hooks of nodes go.
 /// Throws InvalidArgument for a tensor that is no leaf or requires no gradient.
 std::shared_ptr<Node> gradAccumulator(const Tensor &leaf);
