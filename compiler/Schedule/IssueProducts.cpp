@@ -14,8 +14,17 @@
 //   release g; release q                    wait for o; release g
 //                                           wait for u; release q
 //
-// Nothing is under way at the end of an iteration: ptxas serialises products
-// whose accumulators go through the back edge of a loop like this.
+// The order of the starts decides the order of everything else: what a product
+// needs comes right before it, the waits for others included. First come those
+// that need no other one of the iteration, then those that need the oldest;
+// among equals those whose result the iteration uses come before those that it
+// only hands on. Nothing is under way at the end of an iteration: ptxas
+// serialises products whose accumulators go through a back edge like this.
+//
+// A left operand made in registers that is read from shared memory (as the
+// transpose of what was computed) gets two buffers, which the iterations use in
+// turn. One barrier an iteration is enough for them: who passes it has waited
+// for the products of the iteration before.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,14 +32,22 @@
 
 #include "dialects/TileGPU/IR/TileGPUDialect.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+
+#include <limits>
 
 using namespace mlir;
 using namespace flashtile;
 using namespace flashtile::gpu;
+using tilegpu::FenceProxyOp;
+using tilegpu::LoadSharedOp;
 using tilegpu::MbarrierArriveOp;
 using tilegpu::MbarrierWaitOp;
 using tilegpu::SlotOp;
+using tilegpu::StageOp;
 using tilegpu::WgmmaOp;
 using tilegpu::WgmmaWaitOp;
 
@@ -40,26 +57,45 @@ struct Issued {
   WgmmaWaitOp wait;
 };
 
+/// A buffer becomes free behind all of `needs`.
+struct Release {
+  MbarrierArriveOp arrive;
+  FenceProxyOp fence; ///< may be null
+  SmallVector<Operation *> needs;
+};
+
 /// Rewrites the body of one loop.
 class Issuer {
 public:
-  explicit Issuer(scf::ForOp loop) : body(*loop.getBody()) {}
+  Issuer(scf::ForOp loop, int64_t sharedLimit)
+      : loop(loop), body(*loop.getBody()), sharedLimit(sharedLimit) {}
   std::string run();
 
 private:
   std::string collect();
-  bool collectNeeds(Operation *op, llvm::SetVector<Operation *> &needs);
-  void startEarly();
-  void readLate();
-  void waitLate();
-  void releaseLate();
-  /// True where some products are under way together.
+  void stageInTurn();
+  void collectOrder();
+  void chooseStarts();
+  SmallVector<Operation *> needsOf(Operation *op);
+  int64_t lastProduct(Operation *op);
+  bool isUsedHere(const Issued &product);
+  bool fitsRegisters();
+  void place(Operation *op);
+  void placeReleases();
   bool countPending();
 
+  scf::ForOp loop;
   Block &body;
+  int64_t sharedLimit;
+  /// In the order of the text, then in that of their starts.
   SmallVector<Issued> products;
-  /// With the waits that stood before each.
-  std::vector<std::pair<Operation *, SmallVector<WgmmaWaitOp>>> releases;
+  DenseMap<Operation *, int64_t> numbers; ///< of starts and waits in the latter
+  /// What has to come before the users of a buffer: the wait for its data.
+  DenseMap<Operation *, SmallVector<Operation *>> preparations;
+  /// Other operations with effects, each with those it has to stay behind.
+  llvm::MapVector<Operation *, SmallVector<Operation *>> effects;
+  SmallVector<Release> releases;
+  llvm::SetVector<Operation *> placed;
 };
 } // namespace
 
@@ -85,103 +121,247 @@ std::string Issuer::collect() {
   return products.size() < 2 ? "there is no second product" : "";
 }
 
-/// Adds what `op` needs of the body to `needs`, operands first. False where
-/// that cannot move up: it waits for a product, or has other effects.
-bool Issuer::collectNeeds(Operation *op, llvm::SetVector<Operation *> &needs) {
-  if (op->getBlock() != &body || needs.contains(op))
-    return true;
-  if (auto slot = dyn_cast<SlotOp>(op)) {
-    // With the wait for the data in it.
-    auto arrival = dyn_cast_or_null<MbarrierWaitOp>(slot->getPrevNode());
-    if (!arrival || arrival.getIndex() != slot.getIndex())
-      return false;
-    for (Value operand : arrival->getOperands())
-      if (Operation *made = operand.getDefiningOp())
-        if (!collectNeeds(made, needs))
-          return false;
-    needs.insert(arrival);
-  } else if (!isa<WgmmaOp>(op) &&
-             (!isMemoryEffectFree(op) || op->getNumRegions() != 0)) {
-    return false;
-  }
-  for (Value operand : op->getOperands())
-    if (Operation *made = operand.getDefiningOp()) {
-      if (isa<WgmmaOp>(made))
-        return false;
-      if (!collectNeeds(made, needs))
-        return false;
-    }
-  needs.insert(op);
-  return true;
+//===----------------------------------------------------------------------===//
+// Operands made in registers
+//===----------------------------------------------------------------------===//
+
+static int64_t bytesOf(ArrayRef<int64_t> shape, Type element) {
+  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+  for (int64_t extent : shape)
+    bytes *= extent;
+  return bytes;
 }
 
-/// Products that need no other one of the iteration start before the first
-/// wait.
-void Issuer::startEarly() {
-  WgmmaWaitOp first;
-  for (Operation &op : body)
-    if (auto wait = dyn_cast<WgmmaWaitOp>(op)) {
-      first = wait;
-      break;
-    }
-  for (Issued &product : products) {
-    llvm::SetVector<Operation *> needs;
-    if (product.start->isBeforeInBlock(first) ||
-        !collectNeeds(product.start, needs))
+/// The counter of some ring of the loop; null: it has none.
+static Value findCounter(Block &body) {
+  for (auto slot : body.getOps<SlotOp>())
+    if (auto remainder = slot.getIndex().getDefiningOp<arith::RemUIOp>())
+      if (auto counter = dyn_cast<BlockArgument>(remainder.getLhs());
+          counter && counter.getOwner() == &body)
+        return counter;
+  return {};
+}
+
+void Issuer::stageInTurn() {
+  constexpr int64_t kBuffers = 2;
+  Value counter = findCounter(body);
+  auto kernel = loop->getParentOfType<tile::KernelOp>();
+  auto roles = loop->getParentOfType<tilegpu::WarpSpecializeOp>();
+  if (!counter || !roles)
+    return;
+  bool any = false;
+  for (auto stage : llvm::to_vector(body.getOps<StageOp>())) {
+    tilegpu::SmemType slotType = stage.getType();
+    auto tile = cast<RankedTensorType>(stage.getOperand().getType());
+    bool isRead = !stage->use_empty() &&
+                  llvm::all_of(stage->getUsers(), [&](Operation *user) {
+                    return isa<WgmmaOp>(user) && user->getBlock() == &body;
+                  });
+    if (!isRead || tile.getShape() != slotType.getShape())
       continue;
-    for (Operation *op : needs)
-      if (first->isBeforeInBlock(op))
-        op->moveBefore(first);
-  }
-}
-
-void Issuer::waitLate() {
-  for (Issued &product : products) {
-    Operation *first = body.getTerminator();
-    for (Operation *user : product.wait->getUsers()) {
-      Operation *at = body.findAncestorOpInBlock(*user);
-      if (at->isBeforeInBlock(first))
-        first = at;
-    }
-    product.wait->moveBefore(first);
-  }
-}
-
-/// Rows are read where they are used: they would occupy registers until then.
-void Issuer::readLate() {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body))) {
-    auto type = op.getNumResults() == 1
-                    ? dyn_cast<RankedTensorType>(op.getResult(0).getType())
-                    : RankedTensorType();
-    if (!type || type.getRank() != 1 || op.getNumRegions() != 0 ||
-        (!isMemoryEffectFree(&op) && !isa<tilegpu::LoadSharedOp>(op)))
+    auto ringType = tilegpu::RingType::get(
+        loop.getContext(), kBuffers, slotType.getShape(),
+        slotType.getElementType(), slotType.getSwizzle());
+    // One ring for all loops of the kernel.
+    tilegpu::AllocOp ring;
+    int64_t used = 0;
+    kernel.getBody().walk([&](tilegpu::AllocOp alloc) {
+      tilegpu::RingType type = alloc.getRing().getType();
+      used += type.getCount() * bytesOf(type.getShape(), type.getElementType());
+      bool isOperand =
+          !alloc->use_empty() &&
+          llvm::all_of(alloc->getUsers(), [](auto *user) {
+            return llvm::any_of(user->getUsers(),
+                                llvm::IsaPred<tilegpu::StoreSharedOp>);
+          });
+      bool isTaken = llvm::any_of(alloc->getUsers(), [&](Operation *user) {
+        return user->getBlock() == &body;
+      });
+      if (type == ringType && isOperand && !isTaken)
+        ring = alloc;
+    });
+    int64_t more = kBuffers * bytesOf(tile.getShape(), tile.getElementType());
+    if (!ring && used + more > sharedLimit)
       continue;
-    Operation *first = body.getTerminator();
-    for (Operation *user : op.getUsers()) {
-      Operation *at = body.findAncestorOpInBlock(*user);
-      if (at->isBeforeInBlock(first))
-        first = at;
+    ImplicitLocOpBuilder b(stage.getLoc(), roles);
+    if (!ring)
+      ring = tilegpu::AllocOp::create(b, ringType);
+    b.setInsertionPoint(stage);
+    Value two = arith::ConstantOp::create(b, b.getI32IntegerAttr(kBuffers));
+    Value index = arith::RemUIOp::create(b, counter, two);
+    Value slot = SlotOp::create(b, ring, index);
+    auto store = tilegpu::StoreSharedOp::create(b, stage.getOperand(), slot);
+    auto fence = FenceProxyOp::create(b);
+    auto barrier = tilegpu::BarrierOp::create(b);
+    for (Operation *user : llvm::to_vector(stage->getUsers())) {
+      user->replaceUsesOfWith(stage.getResult(), slot);
+      for (Operation *op :
+           {store.getOperation(), fence.getOperation(), barrier.getOperation()})
+        preparations[user].push_back(op);
     }
-    bool isRead = isa<tilegpu::LoadSharedOp>(op);
-    for (Operation *at = op.getNextNode(); isRead && at != first;
-         at = at->getNextNode())
-      if (isa<tilegpu::FenceProxyOp, MbarrierArriveOp>(at))
-        first = at;
-    op.moveBefore(first);
+    stage.erase();
+    any = true;
+  }
+  if (!any)
+    return;
+  // Who comes from another loop may still be waited for there.
+  OpBuilder before(loop);
+  tilegpu::BarrierOp::create(before, loop.getLoc());
+}
+
+//===----------------------------------------------------------------------===//
+// What comes before what
+//===----------------------------------------------------------------------===//
+
+void Issuer::collectOrder() {
+  SmallVector<Operation *> waits, arrivals, loads, writes;
+  DenseSet<Operation *> known;
+  for (auto &[user, list] : preparations)
+    known.insert(list.begin(), list.end());
+  for (Operation &op : body.without_terminator()) {
+    if (known.contains(&op) || isa<WgmmaOp>(op))
+      continue;
+    if (isa<WgmmaWaitOp>(op)) {
+      waits.push_back(&op);
+    } else if (isa<MbarrierWaitOp>(op)) {
+      arrivals.push_back(&op);
+    } else if (auto slot = dyn_cast<SlotOp>(op)) {
+      for (Operation *arrival : arrivals)
+        if (cast<MbarrierWaitOp>(arrival).getIndex() == slot.getIndex())
+          preparations[slot].push_back(arrival);
+    } else if (auto load = dyn_cast<LoadSharedOp>(op)) {
+      loads.push_back(load);
+    } else if (auto arrive = dyn_cast<MbarrierArriveOp>(op)) {
+      Release release = {arrive, {}, waits};
+      for (Operation *load : loads)
+        if (auto slot = load->getOperand(0).getDefiningOp<SlotOp>();
+            slot && slot.getIndex() == arrive.getIndex())
+          release.needs.push_back(load);
+      release.fence = dyn_cast_or_null<FenceProxyOp>(arrive->getPrevNode());
+      if (release.fence)
+        effects.erase(release.fence);
+      releases.push_back(release);
+    } else if (!isMemoryEffectFree(&op)) {
+      bool reads = isa<tilegpu::LoadOp, tile::LoadOp>(op);
+      SmallVector<Operation *> behind;
+      if (reads)
+        behind = writes;
+      else
+        for (auto &[other, list] : effects)
+          behind.push_back(other);
+      if (!reads)
+        writes.push_back(&op);
+      effects[&op] = behind;
+    }
   }
 }
 
-/// Buffers are free behind the waits for the products that read them, or that
-/// were made of what they held: all that the release was behind.
-void Issuer::releaseLate() {
-  for (auto [release, waits] : releases) {
-    Operation *last = release;
-    for (WgmmaWaitOp wait : waits)
-      if (last->isBeforeInBlock(wait))
-        last = wait;
-    if (last != release)
-      release->moveAfter(last);
+/// The operations of the body that come before `op`.
+SmallVector<Operation *> Issuer::needsOf(Operation *op) {
+  SmallVector<Operation *> needs = preparations.lookup(op);
+  if (auto found = effects.find(op); found != effects.end())
+    llvm::append_range(needs, found->second);
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (Operation *made = operand.getDefiningOp();
+          made && made->getBlock() == &body)
+        needs.push_back(made);
+  });
+  return needs;
+}
+
+/// The number of the last product that `op` waits for; -1: none. Of those whose
+/// start has no number yet, infinity.
+int64_t Issuer::lastProduct(Operation *op) {
+  int64_t last = -1;
+  llvm::SetVector<Operation *> seen;
+  seen.insert(op);
+  for (size_t index = 0; index < seen.size(); ++index)
+    for (Operation *need : needsOf(seen[index])) {
+      if (!isa<WgmmaWaitOp>(need)) {
+        seen.insert(need);
+        continue;
+      }
+      auto found = numbers.find(need);
+      last = std::max(last, found == numbers.end()
+                                ? std::numeric_limits<int64_t>::max()
+                                : found->second);
+    }
+  return last;
+}
+
+/// Whether the iteration does something with the result.
+bool Issuer::isUsedHere(const Issued &product) {
+  return llvm::any_of(product.wait->getUsers(), [&](Operation *user) {
+    return user != body.getTerminator();
+  });
+}
+
+/// Whether results of products that may be under way together leave room for
+/// other registers: of 240 of a thread, of 160 with three warpgroups.
+bool Issuer::fitsRegisters() {
+  constexpr int64_t kThreadsOfWarpgroup = 128;
+  int64_t warpgroups = products.front().start.getWarpgroups();
+  int64_t limit = warpgroups <= 2 ? 204 : 128, registers = 0;
+  for (Issued &product : products) {
+    auto type = cast<RankedTensorType>(product.start.getType());
+    // What others have made in the meantime is gone.
+    if (!product.start.getC() && lastProduct(product.start) >= 0)
+      continue;
+    registers += type.getNumElements() / (kThreadsOfWarpgroup * warpgroups);
   }
+  return registers <= limit;
+}
+
+void Issuer::chooseStarts() {
+  SmallVector<Issued> left(products), chosen;
+  bool inOrder = !fitsRegisters();
+  while (!left.empty()) {
+    size_t best = 0;
+    auto keyOf = [&](Issued &product) {
+      return std::pair(lastProduct(product.start), !isUsedHere(product));
+    };
+    for (size_t index = 1; index < left.size() && !inOrder; ++index)
+      if (keyOf(left[index]) < keyOf(left[best]))
+        best = index;
+    numbers[left[best].start] = numbers[left[best].wait] = chosen.size();
+    chosen.push_back(left[best]);
+    left.erase(left.begin() + best);
+  }
+  products = chosen;
+}
+
+//===----------------------------------------------------------------------===//
+// The new order
+//===----------------------------------------------------------------------===//
+
+/// Places `op` behind what it needs.
+void Issuer::place(Operation *op) {
+  if (placed.contains(op))
+    return;
+  // Products end in the order of their starts.
+  if (isa<WgmmaWaitOp>(op))
+    for (Issued &product : products)
+      if (numbers.lookup(product.wait) < numbers.lookup(op))
+        place(product.wait);
+  for (Operation *need : needsOf(op))
+    place(need);
+  placed.insert(op);
+  placeReleases();
+}
+
+void Issuer::placeReleases() {
+  for (Release &release : releases)
+    if (!placed.contains(release.arrive) &&
+        llvm::all_of(release.needs,
+                     [&](Operation *need) { return placed.contains(need); })) {
+      if (release.fence)
+        placed.insert(release.fence);
+      for (Operation *need : needsOf(release.arrive))
+        if (!isa<WgmmaWaitOp>(need))
+          place(need);
+      placed.insert(release.arrive);
+    }
 }
 
 bool Issuer::countPending() {
@@ -202,19 +382,23 @@ bool Issuer::countPending() {
 std::string Issuer::run() {
   if (std::string reason = collect(); !reason.empty())
     return reason;
-  SmallVector<WgmmaWaitOp> before;
-  for (Operation &op : body)
-    if (auto wait = dyn_cast<WgmmaWaitOp>(op))
-      before.push_back(wait);
-    else if (isa<MbarrierArriveOp>(op))
-      releases.emplace_back(&op, before);
-  startEarly();
-  waitLate();
-  readLate();
-  releaseLate();
+  stageInTurn();
+  collectOrder();
+  chooseStarts();
+  for (Issued &product : products)
+    place(product.start);
+  for (auto &[op, behind] : effects)
+    place(op);
+  for (Issued &product : products)
+    place(product.wait);
+  for (Operation &op : body.without_terminator())
+    place(&op);
+  for (Operation *op : placed)
+    op->moveBefore(body.getTerminator());
   return countPending() ? "" : "each of its products needs the one before";
 }
 
-std::string flashtile::gpu::issueProducts(scf::ForOp loop) {
-  return Issuer(loop).run();
+std::string flashtile::gpu::issueProducts(scf::ForOp loop,
+                                          int64_t sharedLimit) {
+  return Issuer(loop, sharedLimit).run();
 }

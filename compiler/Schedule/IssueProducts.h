@@ -15,8 +15,9 @@
 namespace flashtile::gpu {
 
 /// Starts the products of a loop's body as early as their operands allow, and
-/// waits for each where its result is first used. Why not, or nothing.
-std::string issueProducts(mlir::scf::ForOp loop);
+/// waits for each where its result is first used. `sharedLimit`: bytes of
+/// shared memory of a program. Why not, or nothing.
+std::string issueProducts(mlir::scf::ForOp loop, int64_t sharedLimit);
 
 } // namespace flashtile::gpu
 

@@ -453,7 +453,7 @@ void OverlapProducts::runOnOperation() {
                     "the product runs while the next iteration starts");
       continue;
     }
-    std::string whyInOrder = issueProducts(loop);
+    std::string whyInOrder = issueProducts(loop, sharedLimit);
     if (whyInOrder.empty())
       remarkApplied(loop, "tilegpu-overlap-products", "Overlap",
                     "products start when their operands are there, and are "

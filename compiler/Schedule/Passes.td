@@ -121,6 +121,9 @@ def OverlapProductsPass
 
     **Order:** after `--tilegpu-specialize-warps`.
   }];
+  let options = [
+    Option<"sharedLimit", "shared-limit", "int64_t", /*default=*/"231424",
+           "bytes of shared memory of a program">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect",
                            "::flashtile::tilegpu::TileGPUDialect"];

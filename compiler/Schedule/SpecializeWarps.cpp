@@ -340,7 +340,7 @@ std::string Specializer::collect() {
 }
 
 /// The producer runs ahead of everything: what the kernel stores before it
-/// loads would come too late.
+/// loads would come too late. Additions to other arguments' tensors may.
 std::string Specializer::checkStores() {
   Operation *last = nullptr;
   for (Operation &op : body)
@@ -350,8 +350,15 @@ std::string Specializer::checkStores() {
   bool stores = false;
   for (Operation &op : body) {
     op.walk([&](Operation *inner) {
-      stores |= isa<tilegpu::StoreOp, tile::StoreOp, tilegpu::AtomicAddOp,
-                    tile::AtomicAddOp>(inner);
+      if (!isa<tilegpu::StoreOp, tile::StoreOp, tilegpu::AtomicAddOp,
+               tile::AtomicAddOp>(inner))
+        return;
+      BlockArgument base = baseArgumentOf(inner->getOperand(0));
+      bool adds = isa<tilegpu::AtomicAddOp, tile::AtomicAddOp>(inner);
+      stores |= !adds || !base || !inner->use_empty() ||
+                llvm::any_of(loads, [&](RingLoad &each) {
+                  return each.window.argument == int64_t(base.getArgNumber());
+                });
     });
     if (&op == last)
       break;

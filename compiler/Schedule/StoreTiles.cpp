@@ -54,18 +54,6 @@ static int64_t bytesOf(ArrayRef<int64_t> shape, Type element) {
   return bytes;
 }
 
-/// The kernel's argument that a pointer or window is based on; null: unknown.
-static BlockArgument baseOf(Value pointer) {
-  while (Operation *op = pointer.getDefiningOp()) {
-    if (!isa<MakeBlockPtrOp, AdvanceOp, AddPtrOp, SplatOp>(op))
-      return {};
-    pointer = op->getOperand(0);
-  }
-  auto argument = cast<BlockArgument>(pointer);
-  return isa<KernelOp>(argument.getOwner()->getParentOp()) ? argument
-                                                           : BlockArgument();
-}
-
 /// A store by TMA ends some time before the kernel does. Why the program would
 /// notice; empty where it does not.
 static std::string whyOrdered(tilegpu::StoreOp store,
@@ -77,7 +65,7 @@ static std::string whyOrdered(tilegpu::StoreOp store,
                        parent->hasAttr(tilegpu::TileGPUDialect::kProgramsAttr));
   if (!isInProgram)
     return "the program may store it more than once, or not at all";
-  BlockArgument base = baseOf(store.getPointer());
+  BlockArgument base = baseArgumentOf(store.getPointer());
   std::string reason;
   block->walk([&](Operation *op) {
     if (op == store)
@@ -87,7 +75,7 @@ static std::string whyOrdered(tilegpu::StoreOp store,
         reason = "the program reads memory behind it";
     } else if (isa<tilegpu::StoreOp, tile::StoreOp, tilegpu::AtomicAddOp,
                    tile::AtomicAddOp>(op)) {
-      BlockArgument other = baseOf(op->getOperand(0));
+      BlockArgument other = baseArgumentOf(op->getOperand(0));
       if (!base || !other || other == base)
         reason = "the program writes to its tensor elsewhere, too";
     }

@@ -217,6 +217,17 @@ std::optional<TmaWindow> flashtile::gpu::describeWindow(Value pointer,
   return WindowReader(kernel, whyNot).read(pointer);
 }
 
+BlockArgument flashtile::gpu::baseArgumentOf(Value pointer) {
+  while (Operation *op = pointer.getDefiningOp()) {
+    if (!isa<MakeBlockPtrOp, AdvanceOp, AddPtrOp, SplatOp, AssumeOp>(op))
+      return {};
+    pointer = op->getOperand(0);
+  }
+  auto argument = cast<BlockArgument>(pointer);
+  return isa<KernelOp>(argument.getOwner()->getParentOp()) ? argument
+                                                           : BlockArgument();
+}
+
 Value flashtile::gpu::createTensorMap(ImplicitLocOpBuilder &b,
                                       const TmaWindow &window,
                                       tilegpu::SmemType memory) {

@@ -39,6 +39,9 @@ struct TmaWindow {
 std::optional<TmaWindow>
 describeWindow(mlir::Value pointer, tile::KernelOp kernel, std::string &whyNot);
 
+/// The kernel's argument that a pointer or window is based on; null: unknown.
+mlir::BlockArgument baseArgumentOf(mlir::Value pointer);
+
 /// Makes the tensor map of a window for tiles of `memory`'s form.
 mlir::Value createTensorMap(mlir::ImplicitLocOpBuilder &b,
                             const TmaWindow &window, tilegpu::SmemType memory);

@@ -191,8 +191,14 @@ DistributedLayout mmaOperandB(int64_t k, int64_t n, unsigned elementBits,
                               int64_t warpsM, int64_t warpsN);
 
 /// D of wgmma m64nN: 64 rows for each warpgroup and repetition, each
-/// warpgroup's rows contiguous.
-DistributedLayout wgmmaAccumulator(int64_t m, int64_t n, int64_t warpgroups);
+/// warpgroup's rows contiguous. `columnGroups` of the warpgroups share the
+/// columns of the same rows.
+DistributedLayout wgmmaAccumulator(int64_t m, int64_t n, int64_t warpgroups,
+                                   int64_t columnGroups = 1);
+/// The same elements, so that a lane has runs of four along a row: neighbouring
+/// lanes exchange halves of two instructions' columns.
+DistributedLayout wgmmaAccumulatorRuns(int64_t m, int64_t n, int64_t warpgroups,
+                                       int64_t columnGroups = 1);
 /// A of wgmma in registers. For 16 bits it equals the accumulator's layout.
 DistributedLayout wgmmaOperandA(int64_t m, int64_t k, unsigned elementBits,
                                 int64_t warpgroups);

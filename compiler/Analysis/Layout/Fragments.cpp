@@ -68,16 +68,40 @@ DistributedLayout flashtile::gpu::mmaOperandB(int64_t k, int64_t n,
           {{warpsM, {0, 0}}, {warpsN, {0, 8 * columnTiles}}}};
 }
 
+/// Digits of the warps that hold an accumulator.
+static DigitList wgmmaWarps(int64_t rowTiles, int64_t n, int64_t warpgroups,
+                            int64_t columnGroups) {
+  DigitList warps = {{4, {16, 0}},
+                     {warpgroups / columnGroups, {64 * rowTiles, 0}}};
+  if (columnGroups > 1)
+    warps.push_back({columnGroups, {0, n / columnGroups}});
+  return warps;
+}
+
 DistributedLayout flashtile::gpu::wgmmaAccumulator(int64_t m, int64_t n,
-                                                   int64_t warpgroups) {
-  int64_t rowTiles = divideCeil(m, 64 * warpgroups);
+                                                   int64_t warpgroups,
+                                                   int64_t columnGroups) {
+  int64_t rowTiles = divideCeil(m, 64 * warpgroups / columnGroups);
   return {{m, n},
           {{2, {0, 1}},
            {2, {8, 0}},
-           {divideCeil(n, 8), {0, 8}},
+           {divideCeil(n, 8 * columnGroups), {0, 8}},
            {rowTiles, {64, 0}}},
           {{4, {0, 2}}, {8, {1, 0}}},
-          {{4, {16, 0}}, {warpgroups, {64 * rowTiles, 0}}}};
+          wgmmaWarps(rowTiles, n, warpgroups, columnGroups)};
+}
+
+DistributedLayout flashtile::gpu::wgmmaAccumulatorRuns(int64_t m, int64_t n,
+                                                       int64_t warpgroups,
+                                                       int64_t columnGroups) {
+  int64_t rowTiles = divideCeil(m, 64 * warpgroups / columnGroups);
+  return {{m, n},
+          {{4, {0, 1}},
+           {2, {8, 0}},
+           {divideCeil(n, 16 * columnGroups), {0, 16}},
+           {rowTiles, {64, 0}}},
+          {{2, {0, 8}}, {2, {0, 4}}, {8, {1, 0}}},
+          wgmmaWarps(rowTiles, n, warpgroups, columnGroups)};
 }
 
 DistributedLayout flashtile::gpu::wgmmaOperandA(int64_t m, int64_t k,

@@ -16,6 +16,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace flashtile;
@@ -112,8 +114,69 @@ Registers GpuEmitter::fromFirstHolders(Registers values,
   return values;
 }
 
+/// Adds four neighbouring elements at a time where they are known to be
+/// aligned; nobody gets the old ones.
+bool GpuEmitter::emitVectorAtomic(tilegpu::AtomicAddOp op) {
+  constexpr int64_t kWidth = 4;
+  auto type = cast<RankedTensorType>(op.getType());
+  if (!isHopper() || !op->use_empty() || !type.getElementType().isF32() ||
+      !isa<BlockPtrType>(op.getPointer().getType()))
+    return false;
+  DistributedLayout layout = layoutOf(type);
+  std::optional<VectorPlan> vectors =
+      planVectors(op.getPointer(), layout, type.getElementType());
+  if (!vectors || vectors->usable || vectors->width != kWidth)
+    return false;
+  const GpuWindow window = windows.at(op.getPointer());
+  unsigned along = vectors->dim, across = 1 - along;
+  // Whole rows of the tensor need no look at the columns.
+  SmallVector<bool> promised(2, false);
+  APInt start, extent;
+  promised[along] =
+      matchPattern(window.offsets[along], m_ConstantInt(&start)) &&
+      matchPattern(window.shape[along], m_ConstantInt(&extent)) &&
+      start.isZero() && extent.sge(type.getDimSize(along)) &&
+      !layout.isPaddedAlong(along);
+  // Once for each row that a thread has; the rest is in the instructions.
+  struct Row {
+    Value address, inside;
+    int64_t column;
+  };
+  llvm::MapVector<int64_t, Row> rows;
+  Value owner = isFirstHolder(layout);
+  const Registers values = tiles.at(op.getValue());
+  int64_t bytes = type.getElementTypeBitWidth() / 8;
+  for (int64_t index = 0; index < layout.registersPerThread();
+       index += kWidth) {
+    auto own = layout.offset(HardwareIndex::Register, index);
+    Row &row = rows[own[across]];
+    Value inside = row.inside;
+    if (!row.address || !promised[along]) {
+      Value mask = windowMask(window, layout, index, ArrayRef<bool>(promised),
+                              type.getShape());
+      inside = arith::ExtUIOp::create(b, b.getI32Type(),
+                                      arith::AndIOp::create(b, owner, mask));
+    }
+    if (!row.address)
+      row = {windowAddress(window, layout, index, type.getElementType()),
+             inside, own[along]};
+    SmallVector<Value> operands = {row.address, inside};
+    llvm::append_range(operands, ArrayRef<Value>(values).slice(index, kWidth));
+    inlinePtx(Type(),
+              "{ .reg .pred p; setp.ne.b32 p, $1, 0; @p "
+              "red.relaxed.gpu.global.add.v4.f32 [$0+" +
+                  Twine((own[along] - row.column) * bytes) +
+                  "], {$2, $3, $4, $5}; }",
+              "l,r,f,f,f,f,~{memory}", operands);
+  }
+  tiles[op.getResult()] = values;
+  return true;
+}
+
 LogicalResult GpuEmitter::emitAtomic(tilegpu::AtomicAddOp op) {
-  orderStores();
+  orderAdditions(op);
+  if (emitVectorAtomic(op))
+    return success();
   auto type = cast<RankedTensorType>(op.getType());
   DistributedLayout layout = layoutOf(type);
   Value owner = isFirstHolder(layout);
@@ -144,7 +207,7 @@ LogicalResult GpuEmitter::emitAtomic(tilegpu::AtomicAddOp op) {
 }
 
 void GpuEmitter::emitScalarAtomic(AtomicAddOp op) {
-  orderStores();
+  orderAdditions(op);
   Value mask = isFirstThread();
   if (op.getMask())
     mask = arith::AndIOp::create(b, mask, scalar(op.getMask()));

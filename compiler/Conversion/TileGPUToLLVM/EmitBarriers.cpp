@@ -61,7 +61,7 @@ Value GpuEmitter::anyThread(Value condition) {
                                             b.getStringAttr(name), operands)
                   .getResult(0);
   // Accesses of global memory are in order here.
-  stored = loaded = false;
+  stored = loaded = added = false;
   return any;
 }
 

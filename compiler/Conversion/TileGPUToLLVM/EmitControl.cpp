@@ -26,26 +26,43 @@ using namespace flashtile::tile;
 //===----------------------------------------------------------------------===//
 
 void GpuEmitter::orderLoads() {
-  if (stored) {
+  if (stored || added) {
     barrier();
-    stored = loaded = false;
+    stored = loaded = added = false;
   }
   loaded = true;
 }
 
 void GpuEmitter::orderStores() {
-  if (stored || loaded) {
+  if (stored || loaded || added) {
     barrier();
-    loaded = false;
+    loaded = added = false;
   }
   stored = true;
+}
+
+/// Whether an addition's old value is of no interest.
+static bool isPlainAddition(Operation *op) {
+  return isa<tilegpu::AtomicAddOp, AtomicAddOp>(op) && op->use_empty();
+}
+
+void GpuEmitter::orderAdditions(Operation *op) {
+  if (!isPlainAddition(op))
+    return orderStores();
+  if (stored || loaded) {
+    barrier();
+    stored = loaded = false;
+  }
+  added = true;
 }
 
 void GpuEmitter::expectAccessesOf(Region &region) {
   region.walk([&](Operation *op) {
     loaded |= isa<tilegpu::LoadOp, LoadOp>(op);
+    added |= isPlainAddition(op);
     stored |=
-        isa<tilegpu::StoreOp, StoreOp, tilegpu::AtomicAddOp, AtomicAddOp>(op);
+        isa<tilegpu::StoreOp, StoreOp, tilegpu::AtomicAddOp, AtomicAddOp>(op) &&
+        !isPlainAddition(op);
   });
 }
 
@@ -107,13 +124,14 @@ LogicalResult GpuEmitter::emitWhile(scf::WhileOp loop) {
                         })))
     return failure();
   // The loop ends here, whatever barriers its other region has.
-  bool storedBefore = stored, loadedBefore = loaded;
+  bool storedBefore = stored, loadedBefore = loaded, addedBefore = added;
   if (failed(emitRegion(*loop.getAfterBody(), newLoop.getAfter(), types, [&] {
         scf::YieldOp::create(b, flattened(loop.getYieldOp().getOperands()));
       })))
     return failure();
   stored |= storedBefore;
   loaded |= loadedBefore;
+  added |= addedBefore;
   ValueRange results = newLoop.getResults();
   for (Value result : loop.getResults())
     bind(result, results);

@@ -75,7 +75,7 @@ LogicalResult GpuEmitter::emitWarpSpecialize(WarpSpecializeOp op) {
   OpBuilder::InsertionGuard guard(b);
   auto emitRole = [&](Role which, Region &region) {
     role = which;
-    stored = false;
+    stored = added = false;
     LogicalResult emitted = emitBlock(region.front());
     role = Role::All;
     return emitted;

@@ -298,7 +298,7 @@ LogicalResult GpuEmitter::emitFor(scf::ForOp loop) {
   for (Value argument : loop.getRegionIterArgs())
     bind(argument, parts);
   // What no barrier in the body orders where it does not run.
-  bool storedBefore = stored, loadedBefore = loaded;
+  bool storedBefore = stored, loadedBefore = loaded, addedBefore = added;
   // A store late in the body comes before a load early in the next iteration,
   // unless that is another program.
   if (!loop->hasAttr(tilegpu::TileGPUDialect::kProgramsAttr))
@@ -314,6 +314,7 @@ LogicalResult GpuEmitter::emitFor(scf::ForOp loop) {
   }
   stored |= storedBefore;
   loaded |= loadedBefore;
+  added |= addedBefore;
   b.setInsertionPointAfter(newLoop);
   ValueRange results = newLoop.getResults();
   for (Value result : loop.getResults())
@@ -344,15 +345,17 @@ LogicalResult GpuEmitter::emitIf(scf::IfOp branch) {
     return success();
   };
   // After either side: what may be left of each.
-  bool storedBefore = stored, loadedBefore = loaded;
+  bool storedBefore = stored, loadedBefore = loaded, addedBefore = added;
   if (failed(side(branch.thenBlock(), newIf.thenBlock())))
     return failure();
   std::swap(stored, storedBefore);
   std::swap(loaded, loadedBefore);
+  std::swap(added, addedBefore);
   if (withElse && failed(side(branch.elseBlock(), newIf.elseBlock())))
     return failure();
   stored |= storedBefore;
   loaded |= loadedBefore;
+  added |= addedBefore;
   ValueRange results = newIf.getResults();
   for (Value result : branch.getResults())
     bind(result, results);

@@ -180,7 +180,7 @@ LogicalResult GpuEmitter::checkWgmma(tilegpu::WgmmaOp op) {
   auto result = cast<RankedTensorType>(op.getType());
   if (failed(check("a result", result,
                    wgmmaAccumulator(result.getDimSize(0), result.getDimSize(1),
-                                    groups))))
+                                    groups, op.getColumnGroups()))))
     return failure();
   auto a = dyn_cast<RankedTensorType>(op.getA().getType());
   if (!a)
@@ -194,7 +194,10 @@ LogicalResult GpuEmitter::emitWgmma(tilegpu::WgmmaOp op) {
   if (failed(checkWgmma(op)))
     return failure();
   auto result = cast<RankedTensorType>(op.getType());
-  int64_t columns = result.getDimSize(1), groups = op.getWarpgroups();
+  // Groups that share the rows, and the columns.
+  int64_t columnGroups = op.getColumnGroups();
+  int64_t groups = op.getWarpgroups() / columnGroups;
+  int64_t columns = result.getDimSize(1) / columnGroups;
   int64_t blocks = result.getDimSize(0) / (rowsOfInstruction * groups);
   int64_t sums = layoutOf(result).registersPerThread();
   tilegpu::SmemType typeB = op.getB().getType();
@@ -225,6 +228,8 @@ LogicalResult GpuEmitter::emitWgmma(tilegpu::WgmmaOp op) {
     Value start = smemAddress(op.getA());
     if (groups > 1) {
       Value group = arith::DivUIOp::create(b, warp, i32(warpsOfGroup));
+      if (columnGroups > 1)
+        group = arith::RemUIOp::create(b, group, i32(groups));
       start = arith::AddIOp::create(
           b, start,
           arith::MulIOp::create(
@@ -240,8 +245,14 @@ LogicalResult GpuEmitter::emitWgmma(tilegpu::WgmmaOp op) {
     }
   }
   int64_t placeB = sums + operands.size();
-  operands.push_back(
-      matrixDescriptor(smemAddress(op.getB()), right.descriptor()));
+  Value startB = smemAddress(op.getB());
+  if (columnGroups > 1) {
+    Value group = arith::DivUIOp::create(b, warp, i32(warpsOfGroup * groups));
+    startB = arith::AddIOp::create(
+        b, startB,
+        arith::MulIOp::create(b, group, i32(right.blockOffset(columns))));
+  }
+  operands.push_back(matrixDescriptor(startB, right.descriptor()));
   constraints += "l,~{memory}";
 
   std::string text = "{\n.reg .pred p, q;\n.reg .b64 da, db;\n"

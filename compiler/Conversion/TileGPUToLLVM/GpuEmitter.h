@@ -84,6 +84,8 @@ private:
   void orderLoads();
   /// Before stores to it: earlier loads and stores of all threads are done.
   void orderStores();
+  /// Before atomic additions.
+  void orderAdditions(mlir::Operation *op);
   /// What a loop's body does may come before what stands before it.
   void expectAccessesOf(mlir::Region &region);
 
@@ -124,6 +126,7 @@ private:
   // Atomic additions (EmitAtomic.cpp).
   mlir::LogicalResult emitAtomic(tilegpu::AtomicAddOp op);
   void emitScalarAtomic(tile::AtomicAddOp op);
+  bool emitVectorAtomic(tilegpu::AtomicAddOp op);
   mlir::Value atomicAdd(mlir::Value address, mlir::Value mask,
                         mlir::Value value);
   /// Each thread gets the values of the first lane and warp among its copies.
@@ -384,8 +387,9 @@ private:
   int64_t mbarrierBytes = 0;
   /// Of rows in shared memory, each to be moved to where it is used.
   llvm::SmallVector<mlir::Operation *> lateLoads;
-  /// Accesses of global memory since the last barrier that orders them.
-  bool stored = false, loaded = false;
+  /// Accesses of global memory since the last barrier that orders them: plain
+  /// additions need no order among themselves.
+  bool stored = false, loaded = false, added = false;
 };
 
 } // namespace flashtile::gpu

@@ -74,6 +74,7 @@ private:
   DistributedLayout storeLayout(Value pointer, Value value);
   void convertStore(StoreOp op);
   void convertAtomic(AtomicAddOp op);
+  std::optional<DistributedLayout> productRuns(AtomicAddOp op);
   LogicalResult convertDot(DotOp op);
   void convertWarpgroupDot(DotOp op);
   Value stage(Value operand, Operation *user, bool isLeft, bool &transposed);
@@ -332,9 +333,30 @@ void KernelConverter::convertStore(StoreOp op) {
   op.erase();
 }
 
+/// The layout in which the result of a warpgroup product is added to memory: as
+/// it is, but for an exchange between neighbouring lanes, four numbers at a
+/// time.
+std::optional<DistributedLayout> KernelConverter::productRuns(AtomicAddOp op) {
+  auto type = tileType(op.getValue());
+  auto wait = op.getValue().getDefiningOp<tilegpu::WgmmaWaitOp>();
+  auto window = op.getPointer().getDefiningOp<MakeBlockPtrOp>();
+  auto product =
+      wait ? wait->getOperand(0).getDefiningOp<tilegpu::WgmmaOp>() : nullptr;
+  if (!product || !window || !op->use_empty() ||
+      !type.getElementType().isF32() || type.getRank() != 2 ||
+      !matchPattern(window.getStrides()[1], m_One()) ||
+      type.getDimSize(1) % (16 * product.getColumnGroups()) != 0)
+    return std::nullopt;
+  return wgmmaAccumulatorRuns(type.getDimSize(0), type.getDimSize(1),
+                              product.getWarpgroups(),
+                              product.getColumnGroups());
+}
+
 void KernelConverter::convertAtomic(AtomicAddOp op) {
   // As a store: no thread but one may hold an element.
   DistributedLayout layout = storeLayout(op.getPointer(), op.getValue());
+  if (std::optional<DistributedLayout> runs = productRuns(op))
+    layout = *runs;
   auto in = [&](Value value) {
     return value && tileType(value) ? demand(value, layout, op) : value;
   };
@@ -398,6 +420,8 @@ Value KernelConverter::stage(Value operand, Operation *user, bool isLeft,
 void KernelConverter::convertWarpgroupDot(DotOp op) {
   DistributedLayout layout = layouts.at(op.getResult());
   auto aType = tileType(op.getA());
+  // Before operands are replaced.
+  int64_t columnGroups = columnGroupsOf(op, warps);
   Value a;
   bool transA = false, transB = false;
   if (!op.getA().getDefiningOp<TransOp>() && !isCheap(op.getA())) {
@@ -422,7 +446,8 @@ void KernelConverter::convertWarpgroupDot(DotOp op) {
   auto product = tilegpu::WgmmaOp::create(
       builder, op.getLoc(), type, a, b, c, builder.getI32IntegerAttr(warps / 4),
       transA ? builder.getUnitAttr() : UnitAttr(),
-      transB ? builder.getUnitAttr() : UnitAttr());
+      transB ? builder.getUnitAttr() : UnitAttr(),
+      builder.getI32IntegerAttr(columnGroups));
   auto wait = tilegpu::WgmmaWaitOp::create(
       builder, op.getLoc(), TypeRange{type}, ValueRange{product.getResult()},
       builder.getI32IntegerAttr(0));

@@ -53,6 +53,23 @@ bool flashtile::gpu::usesMatrixInstructions(DotOp dot) {
   return !element.isF64();
 }
 
+int64_t flashtile::gpu::columnGroupsOf(DotOp dot, int64_t warps) {
+  constexpr int64_t kRowsOfWarp = 16, kWarpsOfGroup = 4, kSpanBytes = 128;
+  auto trans = dot.getA().getDefiningOp<TransOp>();
+  auto result = cast<RankedTensorType>(dot.getType());
+  Type element = getElementType(dot.getB().getType());
+  if (!trans || trans.getOperand().getDefiningOp<LoadOp>() ||
+      !element.isIntOrFloat())
+    return 1;
+  int64_t rowBytes = result.getDimSize(1) * element.getIntOrFloatBitWidth() / 8;
+  for (int64_t columns = 1; columns * kWarpsOfGroup <= warps; columns *= 2)
+    if (warps % (columns * kWarpsOfGroup) == 0 &&
+        result.getDimSize(0) * columns % (kRowsOfWarp * warps) == 0 &&
+        (columns == 1 || rowBytes % (columns * kSpanBytes) == 0))
+      return columns;
+  return 1;
+}
+
 bool flashtile::gpu::usesWarpgroups(DotOp dot, int64_t warps) {
   auto kernel = dot->getParentOfType<KernelOp>();
   auto target =
@@ -68,7 +85,9 @@ bool flashtile::gpu::usesWarpgroups(DotOp dot, int64_t warps) {
   return (element.isF16() || element.isBF16()) &&
          element == getElementType(dot.getB().getType()) &&
          result.getElementType().isF32() &&
-         result.getDimSize(0) % (kRowsOfWarp * warps) == 0 &&
+         result.getDimSize(0) * columnGroupsOf(dot, warps) %
+                 (kRowsOfWarp * warps) ==
+             0 &&
          result.getDimSize(1) % kUnit == 0 &&
          result.getDimSize(1) <= kMaxColumns && a.getDimSize(1) % kUnit == 0;
 }
@@ -173,7 +192,8 @@ void LayoutChoice::assignDots() {
     int64_t rows = cast<RankedTensorType>(type).getDimSize(0);
     int64_t columns = cast<RankedTensorType>(type).getDimSize(1);
     if (usesWarpgroups(dot, warps)) {
-      assign(dot.getResult(), wgmmaAccumulator(rows, columns, warps / 4));
+      assign(dot.getResult(), wgmmaAccumulator(rows, columns, warps / 4,
+                                               columnGroupsOf(dot, warps)));
       return;
     }
     WarpGrid grid = warpGrid(rows, columns, warps);

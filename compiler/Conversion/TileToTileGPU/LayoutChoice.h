@@ -38,6 +38,10 @@ tile::InputPrecision precisionOf(tile::DotOp dot);
 /// multiply-adds of the threads.
 /// Whether warpgroups multiply, by wgmma.
 bool usesWarpgroups(tile::DotOp dot, int64_t warps);
+/// How many of the warpgroups share the columns of the same rows. More than one
+/// where rows are too few for all, and the left operand is read from shared
+/// memory in any case: a transpose of what was computed.
+int64_t columnGroupsOf(tile::DotOp dot, int64_t warps);
 bool usesMatrixInstructions(tile::DotOp dot);
 
 /// The layout of every tile value of the kernel.

@@ -65,9 +65,11 @@ createMachine(StringRef processor) {
   const Target *target = TargetRegistry::lookupTarget(triple, error);
   if (!target)
     return createStringError(error);
-  // PTX 8.0 is what the drivers of CUDA 12 and later read.
+  // PTX 8.0 is what the drivers of CUDA 12 and later read; for sm_90a 8.1,
+  // those of 12.1, which has additions of vectors.
+  const char *version = processor == "sm_90a" ? "+ptx81" : "+ptx80";
   return std::unique_ptr<TargetMachine>(target->createTargetMachine(
-      triple, processor, "+ptx80", TargetOptions(), std::nullopt, std::nullopt,
+      triple, processor, version, TargetOptions(), std::nullopt, std::nullopt,
       CodeGenOptLevel::Aggressive));
 }
 

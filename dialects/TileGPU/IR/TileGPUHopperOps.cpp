@@ -166,8 +166,22 @@ LogicalResult WgmmaOp::verify() {
            << ", but got " << m << " x " << depthA << " and " << depthB << " x "
            << n;
   constexpr int64_t kRows = 64, kColumns = 8, kDepthBits = 256;
-  if (failed(verifyMultiple(*this, "M", m, kRows * getWarpgroups())) ||
-      failed(verifyMultiple(*this, "N", n, kColumns)) ||
+  int64_t columnGroups = getColumnGroups();
+  if (getWarpgroups() % columnGroups != 0)
+    return emitOpError("expected 'column_groups' to divide the ")
+           << getWarpgroups() << " warpgroups, but got " << columnGroups;
+  if (columnGroups > 1 && !memoryA)
+    return emitOpError("expected 'a' in shared memory with 'column_groups'");
+  if (columnGroups > 1 && !getTransB() && n % columnGroups == 0) {
+    int64_t bytes = n / columnGroups * elementB.getIntOrFloatBitWidth() / 8;
+    if (memoryB.getSwizzle() == 0 || bytes % memoryB.getSwizzle() != 0)
+      return emitOpError("expected the columns of each group to be whole spans "
+                         "of the swizzle of 'b', but got ")
+             << n / columnGroups << " columns and " << memoryB;
+  }
+  if (failed(verifyMultiple(*this, "M", m,
+                            kRows * getWarpgroups() / columnGroups)) ||
+      failed(verifyMultiple(*this, "N", n, kColumns * columnGroups)) ||
       failed(verifyMultiple(*this, "K", depthA,
                             kDepthBits / elementA.getIntOrFloatBitWidth())))
     return failure();

@@ -71,13 +71,14 @@ def TileGPU_WgmmaOp : TileGPU_SyncOp<"wgmma", [
     change.
 
     `warpgroups` groups of four warps each compute 64 rows, or a multiple; the
-    result has the instruction's accumulator layout. `a` is a tile in the
+    result has the instruction's accumulator layout. With `column_groups`, so many
+    of the groups share the columns of the same rows. `a` is a tile in the
     instruction's operand layout, or in shared memory as M x K (K x M with
     `trans_a`); `b` is in shared memory as K x N (N x K with `trans_b`). What was
     written there by ordinary stores needs a `tilegpu.fence_proxy` of the writing
     threads and a barrier first.
 
-    M is a multiple of 64 * warpgroups, N of 8, K of 256 bits. Elements are f16
+    M is a multiple of 64 * warpgroups / column_groups, N of 8, K of 256 bits. Elements are f16
     or bf16, both alike; f8E4M3FN or f8E5M2, also mixed; or f32, multiplied as
     tf32. All but 16-bit elements need `trans_b` and no `trans_a`. The sum is made
     in f32 (of fp8 elements less precisely: PTX does not say how).
@@ -112,7 +113,8 @@ def TileGPU_WgmmaOp : TileGPU_SyncOp<"wgmma", [
     Arg<TileGPU_SmemType, "right operand">:$b,
     Arg<Optional<TileOf<F32>>, "accumulator; zeros where absent">:$c,
     ConfinedAttr<I32Attr, [IntPositive]>:$warpgroups,
-    UnitAttr:$trans_a, UnitAttr:$trans_b);
+    UnitAttr:$trans_a, UnitAttr:$trans_b,
+    DefaultValuedAttr<ConfinedAttr<I32Attr, [IntPositive]>, "1">:$column_groups);
   let results = (outs Res<TileOf<F32>, "the product, once waited for">:$result);
   let assemblyFormat = [{
     $a `,` $b (`,` $c^)? attr-dict `:` type($a) `,` type($b) `->` type($result)

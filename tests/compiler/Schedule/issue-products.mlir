@@ -28,19 +28,20 @@
 // CHECK: %[[S:.*]] = tilegpu.wgmma %{{.*}}, %[[QSLOT:.*]] {trans_b
 // CHECK: tilegpu.mbarrier_wait %[[GFULL]][%[[G:.*]]] phase
 // CHECK: %[[T:.*]] = tilegpu.wgmma %{{.*}}, %[[GSLOT:.*]] {trans_b
-// CHECK: tilegpu.load_shared
 // CHECK-NOT: load_shared
 // CHECK: tilegpu.wgmma_wait %[[S]] {pending = 1 : i32}
+// CHECK: tilegpu.load_shared
+// CHECK-NOT: load_shared
 // CHECK: tile.exp2
 // CHECK: %[[O:.*]] = tilegpu.wgmma %{{.*}}, %[[GSLOT]], %{{.*}} {warpgroups
-// CHECK: tilegpu.load_shared
 // CHECK: tilegpu.wgmma_wait %[[T]] {pending = 1 : i32}
+// CHECK: tilegpu.load_shared
 // CHECK: %[[U:.*]] = tilegpu.wgmma %{{.*}}, %[[QSLOT]], %{{.*}} {warpgroups
 // CHECK: tilegpu.wgmma_wait %[[O]] {pending = 1 : i32}
 // CHECK-NEXT: tilegpu.mbarrier_arrive %{{.*}}[%[[G]]]
 // CHECK-NEXT: tilegpu.wgmma_wait %[[U]] {pending = 0 : i32}
 // CHECK-NEXT: tilegpu.mbarrier_arrive %[[QEMPTY]][%[[Q]]]
-// CHECK-NEXT: scf.yield
+// CHECK: scf.yield
 tile.kernel @four(%k: !tile.ptr<bf16>, %v: !tile.ptr<bf16>, %q: !tile.ptr<bf16>, %g: !tile.ptr<bf16>, %l: !tile.ptr<f32>, %d: !tile.ptr<f32>,
     %o: !tile.ptr<f32>, %u: !tile.ptr<f32>, %rows: i32, %heads: i32, %pitch: i64)
     grid(rows, heads, pitch) -> (1, heads, 2) {
@@ -137,5 +138,55 @@ tile.kernel @two_sums(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %v: !tile.ptr<bf
   %ow = tile.make_block_ptr %o shape[%d, %d] strides[%d, %one] offsets[%zero, %zero] : !tile.ptr<f32> -> !tile.block_ptr<64x64xf32>
   tile.store %ow, %a : !tile.block_ptr<64x64xf32>
   tile.store %ow, %b : !tile.block_ptr<64x64xf32>
+  tile.return
+}
+
+// A transpose of what was computed is written to one of two buffers and read
+// behind one barrier of the iteration; another one stands before the loop. The
+// product whose result is used starts before the one that is handed on.
+// REMARK: Function=transposed | Remark="products start when their operands are there, and are waited for where they are used"
+// CHECK-LABEL: tile.kernel @transposed
+// CHECK-COUNT-2: tilegpu.alloc : <2 x 64x64xbf16, swizzle = 128>
+// CHECK: } consumer {
+// CHECK: tilegpu.barrier
+// CHECK: scf.for
+// CHECK: tilegpu.wgmma_wait
+// CHECK: %[[SLOT:.*]] = tilegpu.slot
+// CHECK: tilegpu.store_shared %{{.*}} to %[[SLOT]]
+// CHECK-NEXT: tilegpu.fence_proxy
+// CHECK-NEXT: tilegpu.barrier
+// CHECK: %[[D:.*]] = tilegpu.wgmma %[[SLOT]], %{{.*}} {trans_a, warpgroups
+// CHECK: %[[Y:.*]] = tilegpu.wgmma
+// CHECK: %[[DQ:.*]] = tilegpu.wgmma_wait %[[D]] {pending = 1 : i32}
+// CHECK: tilegpu.convert_layout %[[DQ]]
+// CHECK: tilegpu.atomic_add
+// CHECK: tilegpu.wgmma_wait %[[Y]] {pending = 0 : i32}
+tile.kernel @transposed(%k: !tile.ptr<bf16>, %q: !tile.ptr<bf16>, %d: !tile.ptr<f32>, %o: !tile.ptr<f32>, %rows: i32)
+    grid(rows) -> (1) {
+  %c0 = arith.constant 0 : i32
+  %size = arith.constant 64 : i32
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %dim = arith.constant 64 : i64
+  %rows64 = arith.extsi %rows : i32 to i64
+  %none = arith.constant dense<0.0> : tensor<64x64xf32>
+  %kw = tile.make_block_ptr %k shape[%dim, %dim] strides[%dim, %one] offsets[%zero, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+  %kt = tile.load %kw : !tile.block_ptr<64x64xbf16>
+  %a = scf.for %j = %c0 to %rows step %size iter_args(%y = %none) -> (tensor<64x64xf32>) : i32 {
+    %j64 = arith.extsi %j : i32 to i64
+    %qw = tile.make_block_ptr %q shape[%rows64, %dim] strides[%dim, %one] offsets[%j64, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+    %qt = tile.load %qw : !tile.block_ptr<64x64xbf16>
+    %qtrans = tile.trans %qt order [1, 0] : tensor<64x64xbf16> -> tensor<64x64xbf16>
+    %s = tile.dot %kt, %qtrans, %none : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    %sb = tile.cast %s : tensor<64x64xf32> -> tensor<64x64xbf16>
+    %y1 = tile.dot %sb, %qt, %y : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    %st = tile.trans %sb order [1, 0] : tensor<64x64xbf16> -> tensor<64x64xbf16>
+    %dt = tile.dot %st, %kt, %none : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    %dw = tile.make_block_ptr %d shape[%rows64, %dim] strides[%dim, %one] offsets[%j64, %zero] : !tile.ptr<f32> -> !tile.block_ptr<64x64xf32>
+    %old = tile.atomic_add %dw, %dt : !tile.block_ptr<64x64xf32>
+    scf.yield %y1 : tensor<64x64xf32>
+  }
+  %ow = tile.make_block_ptr %o shape[%dim, %dim] strides[%dim, %one] offsets[%zero, %zero] : !tile.ptr<f32> -> !tile.block_ptr<64x64xf32>
+  tile.store %ow, %a : !tile.block_ptr<64x64xf32>
   tile.return
 }
