@@ -10,6 +10,7 @@
 #include "runtime/Autograd/GradMode.h"
 #include "runtime/Autograd/GradientArithmetic.h"
 #include "runtime/Autograd/Variable.h"
+#include "runtime/cuda/CudaBackend.h"
 
 #include <algorithm>
 
@@ -242,22 +243,30 @@ void BackwardPass::commit() {
       task.node->releaseVariables();
 }
 
-/// What the caller puts into its streams from now on comes after the pass.
+/// What the caller puts into its streams from now on comes after the pass. Of
+/// what a pass goes through, the ends are enough.
 void BackwardPass::joinStreams() {
-  for (const Task &task : tasks)
-    for (const CudaStream &stream : task.streams.list()) {
-      const CudaStream now = CudaStream::current(stream.device());
-      // Of what a graph passes through, the ends are enough.
-      const bool isEnd =
-          task.node->nextEdges().empty() || !task.captures.empty();
-      if (!isEnd || stream == now)
-        continue;
-      now.wait(stream);
-      for (const Capture &capture : task.captures)
-        if (results[capture.result].defined() &&
-            results[capture.result].device() == stream.device().device())
-          handOver(results[capture.result], stream, now);
+  std::vector<CudaStream> joined;
+  const auto join = [&](const Task &task, const Tensor &gradient) {
+    if (!gradient.defined() || !gradient.device().isCuda())
+      return;
+    const CudaStream *stream = task.streams.find(gradient.device());
+    if (!stream)
+      return;
+    const CudaStream now = CudaStream::current(stream->device());
+    if (*stream == now)
+      return;
+    if (std::find(joined.begin(), joined.end(), *stream) == joined.end()) {
+      now.wait(*stream);
+      joined.push_back(*stream);
     }
+    recordUse(gradient, now);
+  };
+  for (const Pending &entry : pending)
+    join(*entry.task, entry.cell->get());
+  for (const Task &task : tasks)
+    for (const Capture &capture : task.captures)
+      join(task, results[capture.result]);
 }
 
 TensorList BackwardPass::run() {

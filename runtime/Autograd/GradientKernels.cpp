@@ -55,10 +55,8 @@ static DType wideType(DType a, DType b) {
 
 static constexpr int64_t kElements = 1024;
 
-/// @gradient_copy or @gradient_add(target, source, n, and for each of `rank`
-/// dimensions extent, target stride and source stride).
-static dsl::KernelModule buildElementwise(DType target, DType source,
-                                          int64_t rank, bool accumulates) {
+dsl::KernelModule autograd::buildElementwise(DType target, DType source,
+                                             int64_t rank, bool accumulates) {
   using namespace dsl;
   KernelBuilder kernel(accumulates ? "gradient_add" : "gradient_copy");
   Value to = kernel.pointer("target", target);
@@ -149,9 +147,13 @@ void autograd::launchElementwise(const Tensor &target, const Tensor &source,
 // Sums
 //===----------------------------------------------------------------------===//
 
-/// @gradient_sum(target, source, outer, reduced, inner, strides of the source).
-static dsl::KernelModule buildSum(DType source, int64_t blockReduced,
-                                  int64_t blockInner) {
+/// Long rows are summed across threads, wide ones each on its own.
+static int64_t innerBlock(bool isWide) { return isWide ? 128 : 4; }
+static int64_t reducedBlock(bool isWide) { return isWide ? 8 : 256; }
+
+dsl::KernelModule autograd::buildSum(DType source, bool isWide) {
+  const int64_t blockInner = innerBlock(isWide);
+  const int64_t blockReduced = reducedBlock(isWide);
   using namespace dsl;
   const DType wide = wideType(source, source);
   KernelBuilder kernel("gradient_sum");
@@ -184,18 +186,15 @@ void autograd::launchSum(const Tensor &target, const Tensor &source) {
   const NoGradGuard noGrad;
   if (target.numel() == 0)
     return;
-  // Long rows are summed across threads, wide ones each on its own.
   constexpr int64_t kWide = 64;
   const bool isWide = source.size(2) >= kWide;
-  const int64_t blockInner = isWide ? 128 : 4, blockReduced = isWide ? 8 : 256;
   const Device device = target.device();
   const Key key = {true,           target.dtype(),
-                   source.dtype(), blockInner,
+                   source.dtype(), innerBlock(isWide),
                    false,          static_cast<int>(device.kind()),
                    device.index()};
-  const Kernel kernel = kernelFor(key, device, [&] {
-    return buildSum(source.dtype(), blockReduced, blockInner);
-  });
+  const Kernel kernel =
+      kernelFor(key, device, [&] { return buildSum(source.dtype(), isWide); });
   kernel(target, source, source.size(0), source.size(1), source.size(2),
          source.stride(0), source.stride(1), source.stride(2));
 }

@@ -11,6 +11,7 @@
 #ifndef FLASHTILE_RUNTIME_AUTOGRAD_GRADIENTKERNELS_H
 #define FLASHTILE_RUNTIME_AUTOGRAD_GRADIENTKERNELS_H
 
+#include "compiler/Frontend/KernelBuilder.h"
 #include "runtime/Tensor.h"
 
 namespace flashtile::autograd {
@@ -23,6 +24,14 @@ void launchElementwise(const Tensor &target, const Tensor &source,
 /// target[o, i] = sum_r source[o, r, i]. `target` is contiguous f32, or f64
 /// where the source is.
 void launchSum(const Tensor &target, const Tensor &source);
+
+/// Their kernels. @gradient_copy or @gradient_add(target, source, n, and for
+/// each of `rank` dimensions extent, target stride and source stride), and
+/// @gradient_sum(target, source, outer, reduced, inner, the strides of the
+/// source).
+dsl::KernelModule buildElementwise(DType target, DType source, int64_t rank,
+                                   bool accumulates);
+dsl::KernelModule buildSum(DType source, bool isWide);
 
 } // namespace flashtile::autograd
 

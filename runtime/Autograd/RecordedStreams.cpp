@@ -15,7 +15,12 @@ using namespace flashtile::autograd;
 void RecordedStreams::note(const Tensor &tensor) {
   if (!tensor.defined() || !tensor.device().isCuda() || find(tensor.device()))
     return;
-  streams.push_back(CudaStream::current(CudaDevice::get(tensor.device())));
+  CudaDevice &device = CudaDevice::get(tensor.device());
+  const CudaStream stream = CudaStream::current(device);
+  // The name of a thread's own default stream means another one on another
+  // thread. The legacy one waits for all of them, and they for it.
+  const bool isPerThread = stream == CudaStream::perThread(device);
+  streams.push_back(isPerThread ? CudaStream::legacy(device) : stream);
 }
 
 const CudaStream *RecordedStreams::find(Device device) const {
