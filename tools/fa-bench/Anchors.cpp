@@ -184,8 +184,8 @@ void Anchors::read(const std::string &path) {
     rows.push_back(std::move(anchor));
 }
 
-std::vector<AnchorRatio> Anchors::compare(const BenchRow &row,
-                                          const std::string &pass) const {
+std::vector<AnchorRatio> Anchors::compare(const BenchRow &row) const {
+  const std::string &pass = row.point.pass;
   std::vector<AnchorRatio> ratios;
   for (const Anchor &anchor : rows) {
     bool matches = anchor.dtype == row.point.dtype &&

@@ -31,8 +31,7 @@ public:
   void read(const std::string &path);
 
   /// The ratios of `row`, which has numbers, to the rows that match.
-  std::vector<AnchorRatio> compare(const BenchRow &row,
-                                   const std::string &pass) const;
+  std::vector<AnchorRatio> compare(const BenchRow &row) const;
 
   bool empty() const { return rows.empty(); }
 

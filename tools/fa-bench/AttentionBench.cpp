@@ -3,137 +3,63 @@
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The usual protocol of attention: a fixed number of tokens and a fixed width
-// of the model, cut into sequences and heads as the case says.
-//
 //===----------------------------------------------------------------------===//
 
 #include "tools/fa-bench/AttentionCheck.h"
+#include "tools/fa-bench/AttentionSweep.h"
 #include "tools/fa-bench/Commands.h"
-#include "tools/fa-bench/Sweep.h"
+#include "tools/fa-bench/GradientCheck.h"
 
 #include "compiler/Support/Error.h"
 #include "kernels/DenseAttention.h"
+#include "kernels/DenseAttentionBackward.h"
 #include "kernels/FlashAttention.h"
+#include "kernels/FlashAttentionBackward.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 
 using namespace flashtile;
 using namespace flashtile::tools;
 
 namespace {
-struct AttentionSweep {
-  BenchOptions common;
-  std::vector<int64_t> headDims, seqLens, batches, heads;
-  std::vector<std::string> causal = {"0", "1"};
+struct Options {
+  AttentionSweep sweep;
+  std::string pass = "forward";
+  std::string form;   ///< flash: how gradients are computed
   std::string scores; ///< dense: type of the scores
-};
-
-/// What a case has unless its options say otherwise: that of the published
-/// figures on a GPU, and on a cpu what ends within seconds.
-struct Protocol {
-  int64_t tokens, width; ///< batch * rows, heads * head dimension
-  std::vector<int64_t> headDims, seqLens;
 };
 } // namespace
 
-static const Protocol gpuProtocol = {
-    16384, 2048, {64, 128, 256}, {512, 1024, 2048, 4096, 8192, 16384}};
-static const Protocol cpuProtocol = {
-    1024, 256, {64, 128}, {128, 256, 512, 1024}};
+/// FLOPs of the backward to those of the forward, as everybody counts them: ten
+/// products of n * n * d for four.
+static constexpr double kBackwardFlops = 2.5;
 
 static const std::vector<DType> attentionTypes = {
     DType::F32, DType::F16, DType::BF16, DType::F8E4M3FN, DType::F8E5M2};
+/// Of the backward.
+static const std::vector<DType> gradientTypes = {DType::F32, DType::F16,
+                                                 DType::BF16};
 
-static void checkHeadDims(const std::vector<int64_t> &headDims) {
-  for (const int64_t d : headDims)
-    if (d < 8 || d > 256 || d % 8)
-      throw Error(
-          ErrorCode::InvalidArgument,
-          fmt::format("expected --head-dim from 8 to 256 in steps of 8, "
-                      "but got {}",
-                      d));
-}
+//===----------------------------------------------------------------------===//
+// Flash attention
+//===----------------------------------------------------------------------===//
 
-/// Limits that keep sizes within 64 bits; what fits the machine is another
-/// matter.
-static void checkSizes(const char *option, const std::vector<int64_t> &sizes,
-                       int64_t limit) {
-  for (const int64_t size : sizes)
-    if (size > limit)
-      throw Error(
-          ErrorCode::InvalidArgument,
-          fmt::format("expected {} up to {}, but got {}", option, limit, size));
-}
-
-static BenchCase attentionCase(DType dtype, int64_t d, int64_t causal,
-                               int64_t batch, int64_t heads, int64_t n) {
-  BenchCase point;
-  point.dtype = dtype;
-  point.parameters = {{"head_dim", d},
-                      {"causal", causal},
-                      {"batch", batch},
-                      {"heads", heads},
-                      {"seq_len", n}};
-  point.flops = 4.0 * static_cast<double>(batch) * static_cast<double>(heads) *
-                static_cast<double>(n) * static_cast<double>(n) *
-                static_cast<double>(d) * (causal ? 0.5 : 1.0);
-  point.x = n;
-  point.group = fmt::format("{} d={}", toString(dtype), d);
-  return point;
-}
-
-static std::vector<BenchCase> casesOf(const AttentionSweep &sweep,
-                                      const Protocol &protocol) {
-  const auto &headDims =
-      sweep.headDims.empty() ? protocol.headDims : sweep.headDims;
-  const auto &seqLens =
-      sweep.seqLens.empty() ? protocol.seqLens : sweep.seqLens;
-  checkHeadDims(headDims);
-  checkSizes("--seq-len", seqLens, 1 << 20);
-  checkSizes("--batch", sweep.batches, 1 << 20);
-  checkSizes("--heads", sweep.heads, 1 << 16);
-  // 0 stands for what the protocol says.
-  const std::vector<int64_t> open = {0};
-  const auto &batches = sweep.batches.empty() ? open : sweep.batches;
-  const auto &headCounts = sweep.heads.empty() ? open : sweep.heads;
-  std::vector<BenchCase> cases;
-  for (DType dtype : typesOf(sweep.common.dtypes, attentionTypes))
-    for (int64_t d : headDims)
-      for (int64_t causal : switchValues(sweep.causal))
-        for (int64_t batch : batches)
-          for (int64_t heads : headCounts)
-            for (int64_t n : seqLens) {
-              BenchCase point = attentionCase(
-                  dtype, d, causal,
-                  batch ? batch : std::max<int64_t>(protocol.tokens / n, 1),
-                  heads ? heads : std::max<int64_t>(protocol.width / d, 1), n);
-              if (batches.size() > 1)
-                point.group += fmt::format(" batch={}", batch);
-              if (headCounts.size() > 1)
-                point.group += fmt::format(" heads={}", heads);
-              point.series = point.group + (causal ? " causal" : "");
-              cases.push_back(std::move(point));
-            }
-  return cases;
-}
-
-static std::array<Tensor, 3> inputsOf(Operands &operands,
-                                      const BenchCase &point) {
-  const Shape shape = {point.at("batch"), point.at("heads"),
-                       point.at("seq_len"), point.at("head_dim")};
-  return {operands.get(shape, point.dtype, 0),
-          operands.get(shape, point.dtype, 1),
-          operands.get(shape, point.dtype, 2)};
+static TuningConfig configOf(const FlashAttentionTiles &tiles,
+                             const std::string &prefix = {}) {
+  TuningConfig config;
+  config.set(prefix + "block_m", tiles.blockM);
+  config.set(prefix + "block_n", tiles.blockN);
+  config.set(prefix + "num_warps", tiles.numWarps);
+  config.set(prefix + "num_stages", tiles.numStages);
+  return config;
 }
 
 static BenchWork prepareFlash(const BenchCase &point,
                               const BenchOptions &common, Operands &operands,
                               Device device) {
-  const auto [q, k, v] = inputsOf(operands, point);
+  const auto [q, k, v] = attentionInputs(operands, point);
   FlashAttentionOptions options;
   options.causal = point.at("causal") != 0;
   options.blockM = common.tileM;
@@ -145,6 +71,9 @@ static BenchWork prepareFlash(const BenchCase &point,
   if (options.tune)
     work.trials = flashAttentionTuning(q, k, v, options).trials;
   const FlashAttentionTiles tiles = flashAttentionTiles(q, k, v, options);
+  checkTiles({{"--tile-m", common.tileM, tiles.blockM},
+              {"--tile-n", common.tileN, tiles.blockN},
+              {"--head-dim", 0, q.size(-1)}});
   options.blockM = tiles.blockM;
   options.blockN = tiles.blockN;
   options.numWarps = tiles.numWarps;
@@ -158,10 +87,7 @@ static BenchWork prepareFlash(const BenchCase &point,
   rows.pop_back();
   Tensor lse = Tensor::empty(rows, DType::F32, device);
   work.kernels = {flashAttentionKernel(q, k, v, options)};
-  work.tiles = {{"block_m", tiles.blockM},
-                {"block_n", tiles.blockN},
-                {"num_warps", tiles.numWarps},
-                {"num_stages", tiles.numStages}};
+  work.tiles = configOf(tiles);
   // Structured bindings are not captured in C++17.
   work.launch = [q = q, k = k, v = v, o, lse, options]() mutable {
     flashAttention(q, k, v, options, o, lse);
@@ -172,16 +98,104 @@ static BenchWork prepareFlash(const BenchCase &point,
   return work;
 }
 
-static BenchWork prepareDense(const BenchCase &point,
-                              const BenchOptions &common, DType scores,
-                              Operands &operands) {
-  const auto [q, k, v] = inputsOf(operands, point);
+static FlashAttentionBackwardForm formOf(const std::string &name) {
+  using Form = FlashAttentionBackwardForm;
+  if (name.empty())
+    return Form::Default;
+  for (const Form form : {Form::Fused, Form::FusedDeterministic, Form::Dense})
+    if (name == toString(form))
+      return form;
+  throw Error(ErrorCode::InvalidArgument,
+              "expected --form fused, deterministic or dense, but got '" +
+                  name + "'");
+}
+
+/// What the options name, and of the rest the table's.
+static FlashAttentionTiles completed(FlashAttentionTiles tiles,
+                                     const BenchOptions &common) {
+  for (auto [given, tile] : {std::pair(common.tileM, &tiles.blockM),
+                             std::pair(common.tileN, &tiles.blockN),
+                             std::pair(common.numWarps, &tiles.numWarps),
+                             std::pair(common.numStages, &tiles.numStages)})
+    if (given)
+      *tile = given;
+  return tiles;
+}
+
+static BenchWork prepareFlashBackward(const BenchCase &point,
+                                      const BenchOptions &common,
+                                      FlashAttentionBackwardForm form,
+                                      Operands &operands, Device device) {
+  const auto [q, k, v] = attentionInputs(operands, point);
+  const Tensor gradO = attentionGradient(operands, point);
+  FlashAttentionOptions forward;
+  forward.causal = point.at("causal") != 0;
+  FlashAttentionBackwardOptions options(forward);
+  options.form = form;
+  options.form = flashAttentionBackwardForm(q, k, v, options);
+  BenchWork work;
+  const bool isDense = options.form == FlashAttentionBackwardForm::Dense;
+  if (!isDense) {
+    const FlashAttentionBackwardTiles tiles =
+        defaultFlashAttentionBackwardTiles(
+            {deviceClassOf(device), point.dtype, q.size(-1), forward.causal},
+            options.form);
+    options.tiles = {completed(tiles.keys, common),
+                     completed(tiles.queries, common)};
+    for (const FlashAttentionTiles *kernel :
+         {&options.tiles.keys, &options.tiles.queries})
+      checkTiles({{"--tile-m", common.tileM, kernel->blockM},
+                  {"--tile-n", common.tileN, kernel->blockN},
+                  {"--head-dim", 0, q.size(-1)}});
+    work.tiles = configOf(options.tiles.keys);
+    if (options.form == FlashAttentionBackwardForm::FusedDeterministic) {
+      const TuningConfig queries = configOf(options.tiles.queries, "queries_");
+      for (const auto &[name, value] : queries.entries())
+        work.tiles.set(name, value);
+    }
+  }
+  const FlashAttentionSaved saved = flashAttentionSaved(q, k, v, forward);
+  work.kernels = flashAttentionBackwardKernels(q, k, v, options);
+  auto result = std::make_shared<FlashAttentionGradients>();
+  work.launch = [q = q, k = k, v = v, saved, gradO, options, result] {
+    *result = flashAttentionBackward(q, k, v, saved, gradO, {}, options);
+  };
+  work.check = [q = q, k = k, v = v, saved, gradO, options, result] {
+    return checkGradients(q, k, v, saved, gradO, *result, options.causal);
+  };
+  return work;
+}
+
+//===----------------------------------------------------------------------===//
+// Dense attention
+//===----------------------------------------------------------------------===//
+
+static DenseAttentionOptions
+denseOptions(const BenchCase &point, const BenchOptions &common, DType scores) {
   DenseAttentionOptions options;
   options.causal = point.at("causal") != 0;
   options.scoreType = scores;
   options.tiles = {common.tileM, common.tileN, common.tileK, common.numWarps,
                    common.numStages};
   options.tune = common.tune;
+  return options;
+}
+
+/// Throws InvalidArgument for options that are too large for a product.
+static void checkProductTiles(const BenchOptions &common,
+                              const MatmulTiles &tiles) {
+  checkTiles({{"--tile-m", common.tileM, tiles.blockM},
+              {"--tile-n", common.tileN, tiles.blockN},
+              {"--tile-k", common.tileK, tiles.blockK}});
+}
+
+static BenchWork prepareDense(const BenchCase &point,
+                              const BenchOptions &common, DType scores,
+                              Operands &operands) {
+  const auto [q, k, v] = attentionInputs(operands, point);
+  const DenseAttentionOptions options = denseOptions(point, common, scores);
+  if (!common.tune)
+    checkProductTiles(common, {common.tileM, common.tileN, common.tileK});
   const DenseAttentionPlan plan = denseAttentionPlan(q, k, v, options);
   BenchWork work;
   work.kernels = plan.kernels;
@@ -208,60 +222,128 @@ static BenchWork prepareDense(const BenchCase &point,
   return work;
 }
 
-static int runAttention(const AttentionSweep &options, bool isDense) {
+static BenchWork prepareDenseBackward(const BenchCase &point,
+                                      const BenchOptions &common,
+                                      Operands &operands) {
+  const auto [q, k, v] = attentionInputs(operands, point);
+  const Tensor gradO = attentionGradient(operands, point);
+  const DenseAttentionOptions options = denseOptions(point, common, DType::F32);
+  checkProductTiles(common, {common.tileM, common.tileN, common.tileK});
+  BenchWork work;
+  auto result = std::make_shared<FlashAttentionGradients>();
+  work.launch = [q = q, k = k, v = v, gradO, options, result] {
+    *result = denseAttentionBackward(q, k, v, gradO, {}, options);
+  };
+  work.check = [q = q, k = k, v = v, gradO, options, result] {
+    FlashAttentionOptions forward;
+    forward.causal = options.causal;
+    return checkGradients(q, k, v, flashAttentionSaved(q, k, v, forward), gradO,
+                          *result, options.causal);
+  };
+  return work;
+}
+
+//===----------------------------------------------------------------------===//
+// Commands
+//===----------------------------------------------------------------------===//
+
+/// The passes that --pass names, as results name them.
+static std::vector<std::string> passesOf(const std::string &name) {
+  if (name == "forward")
+    return {"fwd"};
+  if (name == "backward")
+    return {"bwd"};
+  if (name == "both")
+    return {"fwd", "bwd"};
+  throw Error(ErrorCode::InvalidArgument,
+              "expected --pass forward, backward or both, but got '" + name +
+                  "'");
+}
+
+static DType scoreTypeOf(const std::string &name, DType dtype) {
+  if (name.empty())
+    return elementSize(dtype) == 1 ? DType::BF16 : dtype;
+  const std::optional<DType> type = parseElementType(name);
+  if (type == DType::F32 || type == DType::F16 || type == DType::BF16)
+    return *type;
+  throw Error(ErrorCode::InvalidArgument,
+              "expected --scores f32, f16 or bf16, but got '" + name + "'");
+}
+
+static int runAttention(const Options &options, bool isDense) {
+  const BenchOptions &common = options.sweep.common;
+  const std::vector<std::string> passes = passesOf(options.pass);
+  const bool isForwardOnly = options.pass == "forward";
+  const FlashAttentionBackwardForm form = formOf(options.form);
+  if (!options.form.empty() && isForwardOnly)
+    throw Error(ErrorCode::InvalidArgument,
+                "expected --form only with --pass backward or both");
+  if (!isForwardOnly && common.tune)
+    throw Error(ErrorCode::InvalidArgument,
+                "expected --tune only with --pass forward, but got --pass " +
+                    options.pass);
+  if (!options.scores.empty() && options.pass == "backward")
+    throw Error(ErrorCode::InvalidArgument,
+                "expected --scores only with --pass forward or both: the "
+                "backward keeps its scores in f32");
+  scoreTypeOf(options.scores, DType::F32);
   Sweep sweep;
   sweep.benchmark = isDense ? "dense-attention" : "flash-attention";
   sweep.system = isDense ? "flashtile_dense" : "flashtile";
-  sweep.pass = "fwd";
+  if (!options.form.empty())
+    sweep.system += "_" + options.form;
   sweep.xLabel = "sequence length";
-  sweep.device = targetDevice(options.common.target);
-  sweep.cases =
-      casesOf(options, sweep.device.isCuda() ? gpuProtocol : cpuProtocol);
-  std::optional<DType> scores;
-  if (!options.scores.empty()) {
-    scores = parseElementType(options.scores);
-    const bool isAllowed =
-        scores == DType::F32 || scores == DType::F16 || scores == DType::BF16;
-    if (!isAllowed)
-      throw Error(ErrorCode::InvalidArgument,
-                  "expected --scores f32, f16 or bf16, but got '" +
-                      options.scores + "'");
+  sweep.device = targetDevice(common.target);
+  for (const BenchCase &point : attentionCases(
+           options.sweep, isForwardOnly ? attentionTypes : gradientTypes,
+           sweep.device.isCuda())) {
+    for (const std::string &pass : passes) {
+      BenchCase &added = sweep.cases.emplace_back(point);
+      added.pass = pass;
+      if (pass != "bwd")
+        continue;
+      added.flops *= kBackwardFlops;
+      added.series += " backward";
+      // A colour of its own where both are in one plot.
+      added.group += passes.size() > 1 ? " backward" : "";
+    }
   }
   Operands operands(sweep.device);
   sweep.prepare = [&](const BenchCase &point) {
-    if (!isDense)
-      return prepareFlash(point, options.common, operands, sweep.device);
-    const bool isFp8 = elementSize(point.dtype) == 1;
-    return prepareDense(point, options.common,
-                        scores.value_or(isFp8 ? DType::BF16 : point.dtype),
-                        operands);
+    const bool isBackward = point.pass == "bwd";
+    if (isDense && isBackward)
+      return prepareDenseBackward(point, common, operands);
+    if (isDense)
+      return prepareDense(point, common,
+                          scoreTypeOf(options.scores, point.dtype), operands);
+    return isBackward ? prepareFlashBackward(point, common, form, operands,
+                                             sweep.device)
+                      : prepareFlash(point, common, operands, sweep.device);
   };
-  return runSweep(sweep, options.common);
+  return runSweep(sweep, common);
 }
 
 static Command addAttention(CLI::App &app, bool isDense) {
-  auto options = std::make_shared<AttentionSweep>();
+  auto options = std::make_shared<Options>();
   CLI::App *command = app.add_subcommand(
       isDense ? "dense-attention" : "flash-attention",
       isDense ? "Attention with its scores in memory: the baseline"
-              : "Attention in one kernel, forward");
+              : "Attention in one kernel, and its gradients");
   command->footer("FLOPs are 4 batch heads seq_len^2 head_dim, half of it if "
-                  "causal.");
-  addSizes(*command, "--head-dim", options->headDims,
-           "Head dimensions (cuda: 64,128,256; cpu: 64,128)");
-  addSizes(*command, "--seq-len", options->seqLens,
-           "Rows of a sequence (cuda: 512 to 16384; cpu: 128 to 1024)");
-  addSizes(*command, "--batch", options->batches,
-           "Sequences (16384 / seq-len; cpu: 1024 / seq-len)");
-  addSizes(*command, "--heads", options->heads,
-           "Heads (2048 / head-dim; cpu: 256 / head-dim)");
-  addSwitches(*command, "--causal", options->causal,
-              "Whether row i sees the keys up to i only: 0, 1 or both")
+                  "causal, and 2.5 times that backward.");
+  command
+      ->add_option("--pass", options->pass,
+                   "What to measure: forward, backward, or both, a row each")
       ->capture_default_str();
   if (isDense)
     command->add_option("--scores", options->scores,
-                        "Type of the scores in memory (that of --dtype)");
-  addBenchOptions(*command, options->common, /*hasDepth=*/isDense);
+                        "Type of the forward's scores in memory (that of "
+                        "--dtype)");
+  else
+    command->add_option("--form", options->form,
+                        "How gradients are computed: fused, deterministic or "
+                        "dense; the library chooses one of the first two");
+  addAttentionOptions(*command, options->sweep, /*hasDepth=*/isDense);
   return [options, isDense] { return runAttention(*options, isDense); };
 }
 

@@ -8,6 +8,9 @@
 #include "tools/fa-bench/BenchOptions.h"
 
 #include "compiler/Support/Error.h"
+#include "kernels/Activation.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -83,6 +86,62 @@ flashtile::tools::typesOf(const std::vector<std::string> &names,
     types.push_back(*type);
   }
   return types;
+}
+
+void flashtile::tools::checkTarget(const BenchOptions &options, Device device) {
+  if (device.isCuda())
+    return;
+  for (auto [name, value] : {std::pair("--num-warps", options.numWarps),
+                             std::pair("--num-stages", options.numStages)})
+    if (value)
+      throw Error(ErrorCode::InvalidArgument,
+                  fmt::format("expected {} only with --target cuda: it has no "
+                              "effect on {}",
+                              name, device.toString()));
+}
+
+void flashtile::tools::checkTiles(const std::vector<TileExtent> &extents) {
+  constexpr int64_t kMaxTile = int64_t(1) << 20; // elements
+  for (const TileExtent &tile : extents) {
+    int64_t other = 1;
+    for (const TileExtent &extent : extents)
+      if (&extent != &tile)
+        other = std::max(other, extent.extent);
+    const int64_t limit = std::max<int64_t>(kMaxTile / other, 1);
+    if (tile.given > limit)
+      throw Error(ErrorCode::InvalidArgument,
+                  fmt::format("expected {} from 1 to {}, beside tiles of {}, "
+                              "but got {}",
+                              tile.option, limit, other, tile.given));
+  }
+}
+
+void flashtile::tools::addEpilogueOptions(CLI::App &command,
+                                          std::string &activation,
+                                          bool &hasBias) {
+  command
+      .add_option("--activation", activation,
+                  "none, relu, gelu, gelu_tanh or silu")
+      ->capture_default_str();
+  command.add_flag("--bias", hasBias, "Add a bias before it");
+}
+
+void flashtile::tools::checkActivation(const std::string &name) {
+  if (!parseActivation(name))
+    throw Error(ErrorCode::InvalidArgument,
+                "expected --activation none, relu, gelu, gelu_tanh or silu, "
+                "but got '" +
+                    name + "'");
+}
+
+void flashtile::tools::checkSizes(const char *option,
+                                  const std::vector<int64_t> &sizes,
+                                  int64_t limit) {
+  for (const int64_t size : sizes)
+    if (size > limit)
+      throw Error(
+          ErrorCode::InvalidArgument,
+          fmt::format("expected {} up to {}, but got {}", option, limit, size));
 }
 
 /// An integer above 0 that is given once.

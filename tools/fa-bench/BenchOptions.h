@@ -11,6 +11,7 @@
 #define FLASHTILE_TOOLS_FA_BENCH_BENCHOPTIONS_H
 
 #include "runtime/DType.h"
+#include "runtime/Device.h"
 #include "tools/Support/CommandLine.h"
 
 #include <optional>
@@ -32,6 +33,30 @@ struct BenchOptions {
 
 /// Adds them to a command; `--tile-k` only with `hasDepth`.
 void addBenchOptions(CLI::App &command, BenchOptions &options, bool hasDepth);
+
+/// Throws InvalidArgument for options that have no effect on the device.
+void checkTarget(const BenchOptions &options, Device device);
+
+/// An extent of the tiles that a case would run with.
+struct TileExtent {
+  const char *option;
+  int64_t given; ///< by the option; 0 where it was not
+  int64_t extent;
+};
+/// Throws InvalidArgument for the first option that makes a tile larger than
+/// any may be, together with the largest of the other extents.
+void checkTiles(const std::vector<TileExtent> &extents);
+
+/// Adds --activation and --bias.
+void addEpilogueOptions(CLI::App &command, std::string &activation,
+                        bool &hasBias);
+/// Throws InvalidArgument unless `name` is an activation.
+void checkActivation(const std::string &name);
+
+/// Throws InvalidArgument for sizes beyond `limit`: they keep products within
+/// 64 bits; what fits the machine is another matter.
+void checkSizes(const char *option, const std::vector<int64_t> &sizes,
+                int64_t limit);
 
 /// Adds a list of integers above 0.
 CLI::Option *addSizes(CLI::App &command, const std::string &name,

@@ -31,6 +31,7 @@ struct BenchCase {
   DType dtype = DType::BF16;
   /// Named as the columns of the results: head_dim, seq_len, m, ...
   std::vector<std::pair<std::string, int64_t>> parameters;
+  std::string pass; ///< "fwd" or "bwd"; empty where there is only one
   double flops = 0;
 
   /// For the plot: the place on the x axis and the line it is a point of, whose
@@ -106,11 +107,13 @@ struct BenchRow {
 struct BenchReport {
   std::string benchmark; ///< "flash-attention"
   std::string system;    ///< ours, as results name it
-  std::string pass;      ///< "fwd"; empty where there is only one
   std::string device;    ///< in words
   bool onGpu = false;
   TimingOptions timing;
   std::vector<BenchRow> rows;
+
+  /// Whether rows of a table have to say which pass they are of.
+  bool showsPass = false;
 
   /// Numbers on the cpu are small.
   const char *rateUnit() const { return onGpu ? "TFLOP/s" : "GFLOP/s"; }

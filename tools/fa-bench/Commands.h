@@ -8,13 +8,18 @@
 #ifndef FLASHTILE_TOOLS_FA_BENCH_COMMANDS_H
 #define FLASHTILE_TOOLS_FA_BENCH_COMMANDS_H
 
+#include "kernels/AttentionVariant.h"
 #include "tools/Support/CommandLine.h"
 
 namespace flashtile::tools {
 
 Command addFlashAttentionCommand(CLI::App &app);
 Command addDenseAttentionCommand(CLI::App &app);
+/// softcap-attention, alibi-attention, sliding-window-attention or
+/// sigmoid-attention.
+Command addAttentionVariantCommand(CLI::App &app, AttentionVariant variant);
 Command addMatmulCommand(CLI::App &app);
+Command addMlpCommand(CLI::App &app);
 
 } // namespace flashtile::tools
 

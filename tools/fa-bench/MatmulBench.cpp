@@ -11,7 +11,7 @@
 #include "compiler/Support/Error.h"
 #include "kernels/Matmul.h"
 #include "kernels/Reference/Judge.h"
-#include "kernels/Reference/Matmul.h"
+#include "kernels/Reference/Layers.h"
 
 #include <fmt/format.h>
 
@@ -27,6 +27,8 @@ struct MatmulSweep {
   BenchOptions common;
   std::vector<int64_t> sizes, m, n, k, batches = {1};
   std::vector<std::string> transposed = {"0"};
+  std::string activation = "none";
+  bool hasBias = false;
 };
 } // namespace
 
@@ -63,11 +65,7 @@ static std::vector<BenchCase> casesOf(const MatmulSweep &sweep, bool onGpu) {
        {std::pair("--size", &sizes), std::pair("--m", &sweep.m),
         std::pair("--n", &sweep.n), std::pair("--k", &sweep.k),
         std::pair("--batch", &sweep.batches)})
-    for (const int64_t extent : *list)
-      if (extent > (1 << 20))
-        throw Error(ErrorCode::InvalidArgument,
-                    fmt::format("expected {} up to {}, but got {}", option,
-                                1 << 20, extent));
+    checkSizes(option, *list, 1 << 20);
   const bool isFixed = !sweep.m.empty() && !sweep.n.empty() && !sweep.k.empty();
   std::vector<BenchCase> cases;
   for (DType dtype : typesOf(sweep.common.dtypes,
@@ -89,10 +87,12 @@ static std::vector<BenchCase> casesOf(const MatmulSweep &sweep, bool onGpu) {
 /// enough to find a tile that is wrong at an edge, and not more than a cpu
 /// multiplies in seconds.
 static CheckResult checkProduct(const Tensor &a, const Tensor &b,
-                                const Tensor &c) {
+                                const Tensor &c, const MatmulOptions &options) {
   constexpr int64_t kRows = 16;
   CheckResult result;
   const int64_t rows = a.size(1);
+  const Tensor bias =
+      options.bias.defined() ? options.bias.to(Device::cpu()) : Tensor();
   for (const int64_t matrix : std::set<int64_t>{0, a.size(0) - 1}) {
     const Tensor right = b.select(0, matrix).to(Device::cpu());
     for (const int64_t begin :
@@ -104,11 +104,14 @@ static CheckResult checkProduct(const Tensor &a, const Tensor &b,
             .to(Device::cpu());
       };
       const Tensor left = rowsOf(a);
-      const Tensor truth = reference::matmul(left, right);
+      const Tensor truth =
+          reference::layer(left, right, bias, options.activation);
       const Tensor plain =
           c.dtype() == DType::F64
               ? truth
-              : reference::matmul(left, right, DType::F32).to(c.dtype());
+              : reference::layer(left, right, bias, options.activation,
+                                 DType::F32)
+                    .to(c.dtype());
       const reference::Verdict verdict =
           reference::judge(rowsOf(c), truth, plain);
       result.add(verdict.pass, verdict.error, verdict.limit,
@@ -121,7 +124,9 @@ static CheckResult checkProduct(const Tensor &a, const Tensor &b,
 }
 
 static BenchWork prepareMatmul(const BenchCase &point,
-                               const BenchOptions &common, Operands &operands) {
+                               const MatmulSweep &settings,
+                               Operands &operands) {
+  const BenchOptions &common = settings.common;
   const int64_t batch = point.at("batch"), m = point.at("m"), n = point.at("n"),
                 k = point.at("k");
   const Tensor a = operands.get({batch, m, k}, point.dtype, 0);
@@ -130,6 +135,9 @@ static BenchWork prepareMatmul(const BenchCase &point,
           ? operands.get({batch, n, k}, point.dtype, 1).transpose(1, 2)
           : operands.get({batch, k, n}, point.dtype, 1);
   MatmulOptions options;
+  options.activation = *parseActivation(settings.activation);
+  if (settings.hasBias)
+    options.bias = operands.get({n}, point.dtype, 2);
   options.tiles = {common.tileM, common.tileN, common.tileK, common.numWarps,
                    common.numStages};
   options.tune = common.tune;
@@ -139,6 +147,9 @@ static BenchWork prepareMatmul(const BenchCase &point,
   options.tiles = matmulTiles(a, b, options);
   options.tune = false;
   const MatmulTiles &tiles = options.tiles;
+  checkTiles({{"--tile-m", common.tileM, tiles.blockM},
+              {"--tile-n", common.tileN, tiles.blockN},
+              {"--tile-k", common.tileK, tiles.blockK}});
   work.kernels = {matmulKernel(a, b, options)};
   work.tiles = {{"block_m", tiles.blockM},
                 {"block_n", tiles.blockN},
@@ -149,20 +160,25 @@ static BenchWork prepareMatmul(const BenchCase &point,
   Tensor c = Tensor::empty({batch, m, n}, isFp8 ? DType::BF16 : point.dtype,
                            a.device());
   work.launch = [a, b, c, options]() mutable { matmul(a, b, options, c); };
-  work.check = [a, b, c] { return checkProduct(a, b, c); };
+  work.check = [a, b, c, options] { return checkProduct(a, b, c, options); };
   return work;
 }
 
 static int runMatmul(const MatmulSweep &options) {
+  checkActivation(options.activation);
   Sweep sweep;
   sweep.benchmark = "matmul";
   sweep.system = "flashtile";
+  if (options.hasBias)
+    sweep.system += "_bias";
+  if (options.activation != "none")
+    sweep.system += "_" + options.activation;
   sweep.xLabel = "size of the matrices";
   sweep.device = targetDevice(options.common.target);
   sweep.cases = casesOf(options, sweep.device.isCuda());
   Operands operands(sweep.device);
   sweep.prepare = [&](const BenchCase &point) {
-    return prepareMatmul(point, options.common, operands);
+    return prepareMatmul(point, options, operands);
   };
   return runSweep(sweep, options.common);
 }
@@ -170,8 +186,9 @@ static int runMatmul(const MatmulSweep &options) {
 Command flashtile::tools::addMatmulCommand(CLI::App &app) {
   auto options = std::make_shared<MatmulSweep>();
   CLI::App *command =
-      app.add_subcommand("matmul", "Products of matrices, c = a b");
-  command->footer("FLOPs are 2 batch m n k.");
+      app.add_subcommand("matmul", "Products of matrices, c = f(a b + bias)");
+  command->footer("FLOPs are 2 batch m n k: those of bias and activation are "
+                  "not counted.");
   addSizes(*command, "--size", options->sizes,
            "m, n and k where they are not given (cuda: 1024 to 16384; cpu: 128 "
            "to 512)");
@@ -183,6 +200,7 @@ Command flashtile::tools::addMatmulCommand(CLI::App &app) {
   addSwitches(*command, "--transpose-b", options->transposed,
               "Whether b is stored by columns: 0, 1 or both")
       ->capture_default_str();
+  addEpilogueOptions(*command, options->activation, options->hasBias);
   addBenchOptions(*command, options->common, /*hasDepth=*/true);
   return [options] { return runMatmul(*options); };
 }

@@ -35,6 +35,8 @@ std::string flashtile::tools::caseText(const BenchCase &point) {
   std::string text = toString(point.dtype);
   for (const auto &[name, value] : point.parameters)
     text += fmt::format(", {} {}", name, value);
+  if (point.pass == "bwd")
+    text += ", backward";
   return text;
 }
 
@@ -63,6 +65,8 @@ std::string flashtile::tools::tableHeader(const BenchReport &report,
       report.device, report.timing.groups, "dtype");
   for (const auto &[name, value] : point.parameters)
     text += fmt::format(" {:>{}}", name, std::max<size_t>(name.size(), 5));
+  if (report.showsPass)
+    text += " pass";
   text += fmt::format(" {:>10} {:>9} {:<15} {:>10} {:>9}", "ms",
                       report.rateUnit(), "tiles", "compile ms", "first ms");
   return text + (isChecked ? "  check\n" : "\n");
@@ -73,6 +77,8 @@ std::string flashtile::tools::tableRow(const BenchReport &report,
   std::string text = fmt::format("{:<8}", toString(row.point.dtype));
   for (const auto &[name, value] : row.point.parameters)
     text += fmt::format(" {:>{}}", value, std::max<size_t>(name.size(), 5));
+  if (report.showsPass)
+    text += fmt::format(" {:>4}", row.point.pass);
   if (!row.failure.empty())
     return text + "  FAILED: " + row.failure + "\n";
   text +=
@@ -129,7 +135,8 @@ std::string flashtile::tools::csvText(const BenchReport &report) {
   std::vector<std::string> header = {"system", "dtype"};
   for (const auto &[name, value] : report.rows.front().point.parameters)
     header.push_back(name);
-  if (!report.pass.empty())
+  const bool hasPass = !report.rows.front().point.pass.empty();
+  if (hasPass)
     header.push_back("pass");
   header.insert(header.end(),
                 {"tflops", "milliseconds", "tiles", "compile_ms", "from_cache",
@@ -142,8 +149,8 @@ std::string flashtile::tools::csvText(const BenchReport &report) {
                                        toString(row.point.dtype)};
     for (const auto &[name, value] : row.point.parameters)
       fields.push_back(std::to_string(value));
-    if (!report.pass.empty())
-      fields.push_back(report.pass);
+    if (hasPass)
+      fields.push_back(row.point.pass);
     const bool ran = row.failure.empty();
     auto number = [&](double value) {
       return ran ? fmt::format("{:.6g}", value) : std::string();
@@ -191,8 +198,8 @@ static nlohmann::ordered_json jsonRow(const BenchReport &report,
   json["dtype"] = toString(row.point.dtype);
   for (const auto &[name, value] : row.point.parameters)
     json[name] = value;
-  if (!report.pass.empty())
-    json["pass"] = report.pass;
+  if (!row.point.pass.empty())
+    json["pass"] = row.point.pass;
   json["flops"] = row.point.flops;
   if (!row.failure.empty()) {
     json["failure"] = row.failure;

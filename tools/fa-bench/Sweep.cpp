@@ -115,6 +115,7 @@ static bool runGuarded(const Sweep &sweep, const BenchOptions &options,
 
 int flashtile::tools::runSweep(const Sweep &sweep,
                                const BenchOptions &options) {
+  checkTarget(options, sweep.device);
   Anchors anchors;
   for (const std::string &path : options.anchors)
     anchors.read(path);
@@ -128,7 +129,9 @@ int flashtile::tools::runSweep(const Sweep &sweep,
   BenchReport report;
   report.benchmark = sweep.benchmark;
   report.system = sweep.system;
-  report.pass = sweep.pass;
+  report.showsPass =
+      std::any_of(sweep.cases.begin(), sweep.cases.end(),
+                  [](const BenchCase &point) { return point.pass == "bwd"; });
   report.device = deviceText(sweep.device);
   report.onGpu = sweep.device.isCuda();
   report.timing.groups = options.groups;
@@ -144,7 +147,7 @@ int flashtile::tools::runSweep(const Sweep &sweep,
         "[{}/{}] {}", i + 1, sweep.cases.size(), caseText(row.point));
     const bool canGoOn = runGuarded(sweep, options, report.timing, prefix, row);
     if (row.failure.empty())
-      row.anchors = anchors.compare(row, report.pass);
+      row.anchors = anchors.compare(row);
     progress(options, "");
     // Not earlier: wrong options leave no header behind.
     if (i == 0)

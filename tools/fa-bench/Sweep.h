@@ -18,7 +18,7 @@
 namespace flashtile::tools {
 
 struct Sweep {
-  std::string benchmark, system, pass;
+  std::string benchmark, system;
   std::string xLabel; ///< of the plot
   Device device = Device::cpu();
   std::vector<BenchCase> cases;
