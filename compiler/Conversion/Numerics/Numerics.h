@@ -74,6 +74,14 @@ mlir::Value emitExp(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
 /// units in the last place.
 mlir::Value emitTanh(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
 mlir::Value emitErf(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
+/// The hyperbolic tangent where `large` is that of |x| beyond a half, made by
+/// other means.
+mlir::Value emitTanh(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
+                     mlir::Value large);
+
+/// Logarithms of f32 values, within two units in the last place.
+mlir::Value emitLog(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
+mlir::Value emitLog2(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
 
 } // namespace flashtile::numeric
 

@@ -95,7 +95,7 @@ Registers GpuEmitter::fromFirstHolders(Registers values,
                                        ArrayRef<DigitPosition> laneCopies,
                                        ArrayRef<DigitPosition> warpCopies) {
   auto first = [&](HardwareIndex index, ArrayRef<DigitPosition> digits) {
-    Value at = index == HardwareIndex::Lane ? lane : warp;
+    Value at = index == HardwareIndex::Lane ? self.lane : self.warp;
     for (const DigitPosition &digit : digits) {
       Value own = digitOf(index, digit.stride, digit.extent);
       at = arith::SubIOp::create(

@@ -69,7 +69,7 @@ Value GpuEmitter::firstLane() {
   return oncePerThread("first lane", [&]() -> Value {
     return arith::ExtUIOp::create(
         b, b.getI32Type(),
-        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lane, i32(0)));
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, self.lane, i32(0)));
   });
 }
 
@@ -82,14 +82,14 @@ void GpuEmitter::makeMbarriers() {
     return;
   {
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(prologueEnd);
+    b.setInsertionPoint(entryEnd);
     mbarrierOffset = i32(0).getDefiningOp(); // set by placeMbarriers
     mbarrierBase =
         arith::AddIOp::create(b, sharedBase, mbarrierOffset->getResult(0));
   }
-  Value thread = arith::OrIOp::create(b, warp, lane);
+  Value index = arith::OrIOp::create(b, self.warp, self.lane);
   Value first =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, thread, i32(0));
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, index, i32(0));
   auto guard = scf::IfOp::create(b, first, /*withElseRegion=*/false);
   {
     OpBuilder::InsertionGuard restore(b);

@@ -185,7 +185,7 @@ void GpuEmitter::copyElements(const GpuWindow &window, tilegpu::CopyAsyncOp op,
   ArrayRef<int64_t> tile = op.getPointer().getType().getShape();
   int64_t threads = warpCount() * lanesPerWarp;
   Value thread = arith::AddIOp::create(
-      b, arith::MulIOp::create(b, warp, i32(lanesPerWarp)), lane);
+      b, arith::MulIOp::create(b, self.warp, i32(lanesPerWarp)), self.lane);
   auto loop = scf::ForOp::create(
       b, thread, i32(memory.shape[0] * memory.shape[1]), i32(threads));
   OpBuilder::InsertionGuard restore(b);
@@ -212,7 +212,7 @@ void GpuEmitter::copyElements(const GpuWindow &window, tilegpu::CopyAsyncOp op,
                                                     i64(bytesOf(element)))));
   }
   Value zero = arith::ConstantOp::create(b, b.getZeroAttr(inRegister));
-  Value value = loadElements(from, inside, zero, element).front();
+  Value value = loadElements({from, 0}, inside, zero, element).front();
   LLVM::StoreOp::create(
       b, value, sharedPointer(b, sharedAddress(memory, {row, column}, start)));
 }

@@ -53,29 +53,32 @@ void GpuEmitter::callPrintf(StringRef format, ArrayRef<Value> arguments) {
       LLVM::AddrSpaceCastOp::create(b, pointer, globalData("format", bytes));
   // Room for the arguments of any call, as a structure in C.
   constexpr int64_t kMostBytes = 8 * 32;
-  Value buffer = oncePerThread("vprintf arguments", [&]() -> Value {
-    return LLVM::AllocaOp::create(
+  if (!printArguments) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(entryEnd);
+    printArguments = LLVM::AllocaOp::create(
         b, pointer, LLVM::LLVMArrayType::get(b.getI64Type(), kMostBytes / 8),
         i32(1), /*alignment=*/8);
-  });
+  }
   int64_t offset = 0;
   for (Value argument : arguments) {
     int64_t size = argument.getType().getIntOrFloatBitWidth() / 8;
     offset = (offset + size - 1) / size * size;
     Value place = LLVM::GEPOp::create(
-        b, pointer, b.getI8Type(), buffer,
+        b, pointer, b.getI8Type(), printArguments,
         ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(int32_t(offset))});
     LLVM::StoreOp::create(b, argument, place, size);
     offset += size;
   }
-  LLVM::CallOp::create(b, function, ValueRange{text, buffer});
+  LLVM::CallOp::create(b, function, ValueRange{text, printArguments});
 }
 
 Value GpuEmitter::isFirstThread() {
   if (role == Role::Producer) // which is a single thread
     return arith::ConstantOp::create(b, b.getBoolAttr(true));
   return arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
-                               arith::OrIOp::create(b, lane, warp), i32(0));
+                               arith::OrIOp::create(b, self.lane, self.warp),
+                               i32(0));
 }
 
 //===----------------------------------------------------------------------===//

@@ -26,8 +26,15 @@ using namespace flashtile;
 using namespace flashtile::gpu;
 using namespace flashtile::tile;
 
+/// Of the constant in an address.
+static constexpr unsigned kAddressOffsetBits = 32;
+
 static int64_t bytesOf(Type element) {
   return (element.getIntOrFloatBitWidth() + 7) / 8;
+}
+
+static std::string offsetText(int64_t offset) {
+  return offset ? (offset < 0 ? "" : "+") + std::to_string(offset) : "";
 }
 
 static LLVM::InlineAsmOp emitAsm(ImplicitLocOpBuilder &b, TypeRange results,
@@ -150,14 +157,14 @@ static std::string vectorSuffix(int64_t words) {
   return words == 1 ? "" : ".v" + std::to_string(words);
 }
 
-Registers GpuEmitter::loadElements(Value address, Value mask, ValueRange others,
-                                   Type element) {
+Registers GpuEmitter::loadElements(GlobalAddress address, Value mask,
+                                   ValueRange others, Type element) {
   Type type = registerType(element);
   int64_t count = others.size();
   AccessType access = accessType(bytesOf(type), count);
   int64_t words = access.words;
   SmallVector<Value> operands = {
-      address, arith::ExtUIOp::create(b, b.getI32Type(), mask)};
+      address.base, arith::ExtUIOp::create(b, b.getI32Type(), mask)};
   llvm::append_range(operands, toWords(b, others, access));
   std::string constraints;
   for (int64_t word = 0; word < words; ++word)
@@ -165,10 +172,11 @@ Registers GpuEmitter::loadElements(Value address, Value mask, ValueRange others,
   constraints += "l,r";
   for (int64_t word = 0; word < words; ++word)
     constraints += "," + std::to_string(word);
-  std::string text =
-      "{ .reg .pred p; setp.ne.b32 p, $" + std::to_string(words + 1) +
-      ", 0; @p ld.global" + vectorSuffix(words) + "." + access.name.str() +
-      " " + operandList(0, words) + ", [$" + std::to_string(words) + "]; }";
+  std::string text = "{ .reg .pred p; setp.ne.b32 p, $" +
+                     std::to_string(words + 1) + ", 0; @p ld.global" +
+                     vectorSuffix(words) + "." + access.name.str() + " " +
+                     operandList(0, words) + ", [$" + std::to_string(words) +
+                     offsetText(address.offset) + "]; }";
   Type carrier = carrierType(b, access);
   Type result = words == 1
                     ? carrier
@@ -184,19 +192,20 @@ Registers GpuEmitter::loadElements(Value address, Value mask, ValueRange others,
   return fromWords(b, parts, type, count);
 }
 
-void GpuEmitter::storeElements(Value address, Value mask, ValueRange values,
-                               Type element) {
+void GpuEmitter::storeElements(GlobalAddress address, Value mask,
+                               ValueRange values, Type element) {
   int64_t count = values.size();
   AccessType access = accessType(bytesOf(registerType(element)), count);
   SmallVector<Value> operands = {
-      address, arith::ExtUIOp::create(b, b.getI32Type(), mask)};
+      address.base, arith::ExtUIOp::create(b, b.getI32Type(), mask)};
   llvm::append_range(operands, toWords(b, values, access));
   std::string constraints = "l,r";
   for (int64_t word = 0; word < access.words; ++word)
     constraints += ("," + access.constraint).str();
   std::string text = "{ .reg .pred p; setp.ne.b32 p, $1, 0; @p st.global" +
                      vectorSuffix(access.words) + "." + access.name.str() +
-                     " [$0], " + operandList(2, access.words) + "; }";
+                     " [$0" + offsetText(address.offset) + "], " +
+                     operandList(2, access.words) + "; }";
   emitAsm(b, TypeRange(), text, constraints + ",~{memory}", operands);
 }
 
@@ -204,19 +213,46 @@ void GpuEmitter::storeElements(Value address, Value mask, ValueRange values,
 // Windows
 //===----------------------------------------------------------------------===//
 
-/// Byte address of a register's element.
+/// Byte address of a register's element: the thread's first, which all
+/// registers share, by way of the rows, and a constant.
+GpuEmitter::GlobalAddress
+GpuEmitter::windowPlace(const GpuWindow &window,
+                        const DistributedLayout &layout, int64_t index,
+                        Type element) {
+  const Coordinates own = layout.offset(HardwareIndex::Register, index);
+  GlobalAddress address = {window.base, 0};
+  Value distance;
+  for (unsigned dim = 0; dim < layout.rank(); ++dim) {
+    Value position = arith::AddIOp::create(b, window.offsets[dim],
+                                           toI64(threadOffset(layout, dim)));
+    Value stride =
+        arith::MulIOp::create(b, window.strides[dim], i64(bytesOf(element)));
+    address.base = arith::AddIOp::create(
+        b, address.base, arith::MulIOp::create(b, position, stride));
+    if (own[dim] == 0)
+      continue;
+    APInt known;
+    if (matchPattern(window.strides[dim], m_ConstantInt(&known)) &&
+        known.isSignedIntN(kAddressOffsetBits / 2)) {
+      address.offset += own[dim] * known.getSExtValue() * bytesOf(element);
+      continue;
+    }
+    Value away = arith::MulIOp::create(b, stride, i64(own[dim]));
+    distance =
+        distance ? Value(arith::AddIOp::create(b, distance, away)) : away;
+  }
+  if (distance)
+    address.base = arith::AddIOp::create(b, address.base, distance);
+  if (!llvm::isInt<kAddressOffsetBits>(address.offset))
+    address = {arith::AddIOp::create(b, address.base, i64(address.offset)), 0};
+  return address;
+}
+
 Value GpuEmitter::windowAddress(const GpuWindow &window,
                                 const DistributedLayout &layout, int64_t index,
                                 Type element) {
-  Value sum;
-  for (unsigned dim = 0; dim < layout.rank(); ++dim) {
-    Value position = arith::AddIOp::create(
-        b, window.offsets[dim], toI64(coordinate(layout, index, dim)));
-    Value scaled = arith::MulIOp::create(b, position, window.strides[dim]);
-    sum = sum ? Value(arith::AddIOp::create(b, sum, scaled)) : scaled;
-  }
-  Value bytes = arith::MulIOp::create(b, sum, i64(bytesOf(element)));
-  return arith::AddIOp::create(b, window.base, bytes);
+  GlobalAddress address = windowPlace(window, layout, index, element);
+  return arith::AddIOp::create(b, address.base, i64(address.offset));
 }
 
 /// Whether the first register digit runs along memory, and what has to hold at
@@ -311,7 +347,7 @@ Registers GpuEmitter::loadWindow(const GpuWindow &window, tilegpu::LoadOp op,
   Registers values;
   for (int64_t index = 0; index < layout.registersPerThread(); index += width)
     llvm::append_range(
-        values, loadElements(windowAddress(window, layout, index, element),
+        values, loadElements(windowPlace(window, layout, index, element),
                              windowMask(window, layout, index, op.getInBounds(),
                                         type.getShape()),
                              others, element));
@@ -332,8 +368,9 @@ LogicalResult GpuEmitter::emitLoad(tilegpu::LoadOp op) {
       Value other = op.getOther() ? tiles.at(op.getOther())[index] : zero;
       Value mask = op.getMask() ? tiles.at(op.getMask())[index] : always;
       mask = maskedByTile(mask, layout, index);
-      llvm::append_range(values, loadElements(tiles.at(op.getPointer())[index],
-                                              mask, other, element));
+      llvm::append_range(values,
+                         loadElements({tiles.at(op.getPointer())[index], 0},
+                                      mask, other, element));
     }
     tiles[op.getResult()] = values;
     return success();
@@ -372,7 +409,7 @@ void GpuEmitter::storeWindow(const GpuWindow &window, tilegpu::StoreOp op,
   for (int64_t index = 0; index < layout.registersPerThread(); index += width) {
     Value inside =
         windowMask(window, layout, index, op.getInBounds(), type.getShape());
-    storeElements(windowAddress(window, layout, index, element),
+    storeElements(windowPlace(window, layout, index, element),
                   arith::AndIOp::create(b, owner, inside),
                   ArrayRef<Value>(values).slice(index, width), element);
   }
@@ -392,7 +429,8 @@ LogicalResult GpuEmitter::emitStore(tilegpu::StoreOp op) {
         mask = arith::AndIOp::create(b, mask, tiles.at(op.getMask())[index]);
       mask = maskedByTile(mask, layout, index);
       Value value = tiles.at(op.getValue())[index];
-      storeElements(tiles.at(op.getPointer())[index], mask, value, element);
+      storeElements({tiles.at(op.getPointer())[index], 0}, mask, value,
+                    element);
     }
     return success();
   }
@@ -426,7 +464,7 @@ LogicalResult GpuEmitter::emitScalarAccess(Operation *op) {
                       : Value(arith::ConstantOp::create(
                             b, b.getZeroAttr(registerType(element))));
     scalars.map(load.getResult(),
-                loadElements(scalar(load.getPointer()),
+                loadElements({scalar(load.getPointer()), 0},
                              load.getMask() ? scalar(load.getMask()) : always,
                              other, element)
                     .front());
@@ -435,7 +473,7 @@ LogicalResult GpuEmitter::emitScalarAccess(Operation *op) {
   orderStores();
   auto store = cast<StoreOp>(op);
   Value mask = store.getMask() ? scalar(store.getMask()) : always;
-  storeElements(scalar(store.getPointer()),
+  storeElements({scalar(store.getPointer()), 0},
                 arith::AndIOp::create(b, mask, isFirstThread()),
                 scalar(store.getValue()), store.getValue().getType());
   return success();

@@ -35,7 +35,7 @@ Value GpuEmitter::toI64(Value value) {
 
 /// (index / stride) mod extent of the lane or the warp.
 Value GpuEmitter::digitOf(HardwareIndex index, int64_t stride, int64_t extent) {
-  Value value = index == HardwareIndex::Lane ? lane : warp;
+  Value value = index == HardwareIndex::Lane ? self.lane : self.warp;
   if (stride != 1)
     value = arith::DivUIOp::create(b, value, i32(stride));
   return arith::RemUIOp::create(b, value, i32(extent));
@@ -63,14 +63,14 @@ Value GpuEmitter::threadOffset(const DistributedLayout &layout, unsigned dim) {
 
 Value GpuEmitter::oncePerThread(const std::string &key,
                                 function_ref<Value()> value) {
-  auto known = threadValues.find(key);
-  if (known != threadValues.end())
+  auto known = self.values.find(key);
+  if (known != self.values.end())
     return known->second;
   // In the prologue, where every later use is dominated.
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPoint(prologueEnd);
+  b.setInsertionPoint(self.prologueEnd);
   Value made = value();
-  threadValues[key] = made;
+  self.values[key] = made;
   return made;
 }
 

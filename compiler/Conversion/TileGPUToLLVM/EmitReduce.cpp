@@ -136,7 +136,7 @@ std::vector<Registers> GpuEmitter::exchangeWarps(const Registers &values,
         scratchAddress(batch.size() * warps * lanesPerWarp * kSlotBytes);
     auto pointer = [&](int64_t slot, Value ofWarp) -> Value {
       Value thread = arith::AddIOp::create(
-          b, arith::MulIOp::create(b, ofWarp, i32(lanesPerWarp)), lane);
+          b, arith::MulIOp::create(b, ofWarp, i32(lanesPerWarp)), self.lane);
       Value offset = arith::MulIOp::create(b, thread, i32(kSlotBytes));
       Value address = arith::AddIOp::create(b, start, offset);
       return sharedPointer(
@@ -149,7 +149,7 @@ std::vector<Registers> GpuEmitter::exchangeWarps(const Registers &values,
       Value stored = value.getType() == type
                          ? value
                          : Value(arith::ExtUIOp::create(b, type, value));
-      LLVM::StoreOp::create(b, stored, pointer(slot, warp));
+      LLVM::StoreOp::create(b, stored, pointer(slot, self.warp));
     }
     barrier();
     for (auto [list, source] : llvm::zip(received, sources))
@@ -168,7 +168,7 @@ std::vector<Registers> GpuEmitter::exchangeWarps(const Registers &values,
 /// combines them in the same order.
 void GpuEmitter::combineWarps(Operation *reduce, const ReductionPlan &plan,
                               std::vector<SmallVector<Value>> &partials) {
-  Value home = warp;
+  Value home = self.warp;
   for (const DigitPosition &digit : plan.warpDigits) {
     Value own = digitOf(HardwareIndex::Warp, digit.stride, digit.extent);
     home = arith::SubIOp::create(

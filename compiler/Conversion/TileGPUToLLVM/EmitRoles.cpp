@@ -58,7 +58,7 @@ void GpuEmitter::bySingleThread(function_ref<void()> emitCode) {
   if (role == Role::Producer)
     return emitCode(); // the region's only thread
   Value isFirst =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, warp, i32(0));
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, self.warp, i32(0));
   auto outer = scf::IfOp::create(b, isFirst, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(outer.thenYield());
@@ -69,8 +69,8 @@ void GpuEmitter::bySingleThread(function_ref<void()> emitCode) {
 }
 
 LogicalResult GpuEmitter::emitWarpSpecialize(WarpSpecializeOp op) {
-  Value isProducer = arith::CmpIOp::create(b, arith::CmpIPredicate::uge, warp,
-                                           i32(warpCount()));
+  Value isProducer = arith::CmpIOp::create(b, arith::CmpIPredicate::uge,
+                                           self.warp, i32(warpCount()));
   auto branch = scf::IfOp::create(b, isProducer, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   auto emitRole = [&](Role which, Region &region) {
@@ -84,8 +84,8 @@ LogicalResult GpuEmitter::emitWarpSpecialize(WarpSpecializeOp op) {
     b.setInsertionPoint(branch.thenYield());
     NVVM::SetMaxRegisterOp::create(b, op.getProducerRegisters(),
                                    NVVM::SetMaxRegisterAction::decrease);
-    Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, warp,
-                                          i32(warpCount()));
+    Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                          self.warp, i32(warpCount()));
     auto first = scf::IfOp::create(b, isFirst, /*withElseRegion=*/false);
     b.setInsertionPoint(first.thenYield());
     Value elected = NVVM::ElectSyncOp::create(b, b.getI1Type(), Value());

@@ -104,7 +104,7 @@ LogicalResult GpuEmitter::emitScan(ScanOp op) {
     // Lane `place` asks the lane `distance` before it in scan order.
     auto laneBefore = [&](int64_t distance) -> Value {
       return arith::AddIOp::create(
-          b, lane, i32((reverse ? distance : -distance) * lanes.stride));
+          b, self.lane, i32((reverse ? distance : -distance) * lanes.stride));
     };
     auto existsBefore = [&](int64_t distance) -> Value {
       if (!reverse)

@@ -38,9 +38,9 @@ LogicalResult GpuEmitter::emit(ValueRange arguments, ValueRange grid,
        llvm::zip(kernel.getBody().getArguments(), arguments))
     scalars.map(argument, value);
   sharedBase = shared;
-  Value thread = NVVM::ThreadIdXOp::create(b, b.getI32Type());
-  lane = arith::RemUIOp::create(b, thread, i32(lanesPerWarp));
-  warp = arith::DivUIOp::create(b, thread, i32(lanesPerWarp));
+  Value index = NVVM::ThreadIdXOp::create(b, b.getI32Type());
+  self.lane = arith::RemUIOp::create(b, index, i32(lanesPerWarp));
+  self.warp = arith::DivUIOp::create(b, index, i32(lanesPerWarp));
   // The same in all lanes, which ptxas cannot see: descriptors of products and
   // branches between roles depend on it.
   if (kernel.getBody()
@@ -50,7 +50,7 @@ LogicalResult GpuEmitter::emit(ValueRange arguments, ValueRange grid,
                                    : WalkResult::advance();
           })
           .wasInterrupted())
-    warp = shuffleIndex(warp, i32(0));
+    self.warp = shuffleIndex(self.warp, i32(0));
   // A launch has one dimension; the kernel's three are folded into it.
   block = NVVM::BlockIdXOp::create(b, b.getI32Type());
   Value rest = arith::DivUIOp::create(b, block, grid[0]);
@@ -58,7 +58,7 @@ LogicalResult GpuEmitter::emit(ValueRange arguments, ValueRange grid,
                 arith::RemUIOp::create(b, rest, grid[1]),
                 arith::DivUIOp::create(b, rest, grid[1])};
   llvm::append_range(programIds, grid);
-  prologueEnd = i32(0).getDefiningOp();
+  entryEnd = self.prologueEnd = i32(0).getDefiningOp();
 
   if (failed(checkHandles()))
     return failure();
@@ -71,13 +71,58 @@ LogicalResult GpuEmitter::emit(ValueRange arguments, ValueRange grid,
   return emitted;
 }
 
+/// Whether the operation runs products in a loop, which take all registers
+/// there are.
+static bool runsProducts(Operation *op) {
+  if (!isa<scf::ForOp, scf::IfOp>(op) ||
+      op->hasAttr(tilegpu::TileGPUDialect::kProgramsAttr))
+    return false;
+  return op
+      ->walk([](Operation *inner) {
+        return isa<tilegpu::MmaOp, tilegpu::WgmmaOp>(inner) &&
+                       inner->getParentOfType<scf::ForOp>()
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 LogicalResult GpuEmitter::emitBlock(Block &block) {
+  std::optional<ThreadState> outer;
+  LogicalResult result = success();
   for (Operation &op : block.without_terminator()) {
     b.setLoc(op.getLoc());
-    if (failed(emitOp(&op)))
-      return failure();
+    result = emitOp(&op);
+    if (failed(result))
+      break;
+    if (runsProducts(&op)) {
+      if (!outer)
+        outer = self;
+      findThreadAgain();
+    }
   }
-  return success();
+  if (outer)
+    self = *outer;
+  return result;
+}
+
+void GpuEmitter::findThreadAgain() {
+  // ptxas keeps what it has computed before a loop, in local memory if need be.
+  // This it cannot take for the same, nor move.
+  auto read = [&](StringRef text) -> Value {
+    return LLVM::InlineAsmOp::create(
+               b, b.getI32Type(), ValueRange(), text, "=r",
+               /*has_side_effects=*/true, /*is_align_stack=*/false,
+               LLVM::TailCallKind::None, /*asm_dialect=*/nullptr,
+               /*operand_attrs=*/nullptr)
+        .getResult(0);
+  };
+  self.lane = read("mov.u32 $0, %laneid;");
+  if (!isHopper()) // where it is the same in all lanes and takes no register
+    self.warp = arith::DivUIOp::create(b, read("mov.u32 $0, %tid.x;"),
+                                       i32(lanesPerWarp));
+  self.values.clear();
+  self.prologueEnd = i32(0).getDefiningOp();
 }
 
 LogicalResult GpuEmitter::emitOp(Operation *op) {

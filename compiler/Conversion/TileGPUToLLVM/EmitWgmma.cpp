@@ -227,7 +227,7 @@ LogicalResult GpuEmitter::emitWgmma(tilegpu::WgmmaOp op) {
     left.emplace(memoryA, op.getTransA());
     Value start = smemAddress(op.getA());
     if (groups > 1) {
-      Value group = arith::DivUIOp::create(b, warp, i32(warpsOfGroup));
+      Value group = arith::DivUIOp::create(b, self.warp, i32(warpsOfGroup));
       if (columnGroups > 1)
         group = arith::RemUIOp::create(b, group, i32(groups));
       start = arith::AddIOp::create(
@@ -247,7 +247,8 @@ LogicalResult GpuEmitter::emitWgmma(tilegpu::WgmmaOp op) {
   int64_t placeB = sums + operands.size();
   Value startB = smemAddress(op.getB());
   if (columnGroups > 1) {
-    Value group = arith::DivUIOp::create(b, warp, i32(warpsOfGroup * groups));
+    Value group =
+        arith::DivUIOp::create(b, self.warp, i32(warpsOfGroup * groups));
     startB = arith::AddIOp::create(
         b, startB,
         arith::MulIOp::create(b, group, i32(right.blockOffset(columns))));

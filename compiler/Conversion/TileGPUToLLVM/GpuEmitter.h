@@ -199,6 +199,14 @@ private:
   void storeWindow(const GpuWindow &window, tilegpu::StoreOp op,
                    const DistributedLayout &layout, mlir::Value owner,
                    int64_t width);
+  /// In bytes; the offset is part of the instruction.
+  struct GlobalAddress {
+    mlir::Value base;
+    int64_t offset;
+  };
+  GlobalAddress windowPlace(const GpuWindow &window,
+                            const DistributedLayout &layout, int64_t index,
+                            mlir::Type element);
   mlir::Value windowAddress(const GpuWindow &window,
                             const DistributedLayout &layout, int64_t index,
                             mlir::Type element);
@@ -207,9 +215,9 @@ private:
                          std::optional<llvm::ArrayRef<bool>> promised,
                          llvm::ArrayRef<int64_t> shape);
   /// One access of neighbouring elements, predicated as a whole.
-  Registers loadElements(mlir::Value address, mlir::Value mask,
+  Registers loadElements(GlobalAddress address, mlir::Value mask,
                          mlir::ValueRange others, mlir::Type element);
-  void storeElements(mlir::Value address, mlir::Value mask,
+  void storeElements(GlobalAddress address, mlir::Value mask,
                      mlir::ValueRange values, mlir::Type element);
   /// Address of an element of a tile in shared memory that starts at `start`
   /// (i32, as all shared addresses).
@@ -340,6 +348,8 @@ private:
   /// Offset of memory that the current operation uses by itself: free at this
   /// place of the kernel, shared with every other operation's scratch.
   int64_t reserveScratch(int64_t bytes);
+  /// From here on, what depends on the thread is computed anew.
+  void findThreadAgain();
   /// `value` computed in the prologue, once for each `key`.
   mlir::Value oncePerThread(const std::string &key,
                             llvm::function_ref<mlir::Value()> value);
@@ -360,10 +370,17 @@ private:
   llvm::DenseMap<mlir::Value, int64_t> stages;
   /// Addresses of buffers of rings, which are chosen at run time.
   llvm::DenseMap<mlir::Value, mlir::Value> slots;
-  mlir::Value lane, warp, block, sharedBase;
+  /// Where the thread is, and what was computed from that.
+  struct ThreadState {
+    mlir::Value lane, warp;
+    llvm::StringMap<mlir::Value> values;
+    mlir::Operation *prologueEnd = nullptr; ///< dominates what is emitted
+  };
+  ThreadState self;
+  mlir::Operation *entryEnd = nullptr; ///< in the function's first block
+  mlir::Value printArguments;          ///< of vprintf, in local memory
+  mlir::Value block, sharedBase;
   llvm::SmallVector<mlir::Value> programIds; ///< then the grid
-  llvm::StringMap<mlir::Value> threadValues;
-  mlir::Operation *prologueEnd = nullptr;
   /// Memory that a staged tile or a ring occupies, in shared memory and in the
   /// order of the kernel's operations.
   struct Lifetime {
