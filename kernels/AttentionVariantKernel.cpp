@@ -195,11 +195,13 @@ private:
   }
 
   Value softcap(const Value &product) {
-    if (config.fastTanh)
-      return tanh(product * (scale / cap), Accuracy::Fast) * cap;
-    // tanh x = 2 sigmoid(2 x) - 1
-    Value half = sigmoid(product * (scale / cap * 2.0), Accuracy::Fast);
-    return half * (cap * 2.0) - cap;
+    Value x = product * (scale / cap);
+    if (config.fastTanh) {
+      // One instruction where f16 is exact enough.
+      x = cast(tanh(cast(x, ElementType::F16), Accuracy::Fast), f32);
+      return x * cap;
+    }
+    return tanh(x, Accuracy::Fast) * cap;
   }
 
   void sumSoftmax() {

@@ -34,8 +34,8 @@ struct AttentionVariantConfig {
   bool causal = false;
   /// Promises scale >= 1.18e-38 at every launch.
   bool scaleIsPositive = false;
-  /// Softcap: tanh by one instruction of the GPU, whose relative error of 2^-11
-  /// shows in large scores. Without it, the error is 2^-22 of the cap.
+  /// Softcap: tanh of f16 numbers, one instruction of GPUs, whose relative
+  /// error of 2^-10 shows in large scores. Without it, the error is 2^-21.
   bool fastTanh = false;
 };
 

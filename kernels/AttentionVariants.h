@@ -19,9 +19,9 @@
 namespace flashtile {
 
 struct AttentionVariantOptions : AttentionVariantProblem {
-  /// Softcap: tanh by one instruction of the GPU, whose relative error of 2^-11
-  /// shows in large scores: results may then be less exact than the judge of
-  /// attention allows. Otherwise, scores are off by up to 2^-22 of the cap.
+  /// Softcap: tanh of f16 numbers, one instruction of GPUs, whose relative
+  /// error of 2^-10 shows in large scores: results may then be less exact than
+  /// the judge of attention allows. Otherwise it is 2^-21.
   bool fastTanh = false;
   /// As those of FlashAttentionOptions.
   int64_t blockM = 0, blockN = 0, numWarps = 0, numStages = 0;

@@ -72,8 +72,8 @@ Value join(const Value &first, const Value &second,
 
 enum class Accuracy {
   Precise,
-  /// Hardware approximation: relative error up to 2^-21; of tanh up to 2^-10.9
-  /// on GPUs.
+  /// Hardware approximation: relative error up to 2^-21; of tanh of f16 and
+  /// bf16 up to 2^-10.9 before it is rounded, by one instruction of GPUs.
   Fast,
 };
 

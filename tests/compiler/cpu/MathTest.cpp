@@ -207,32 +207,38 @@ TEST_P(Math, FunctionsOfTheMathDialect) {
   }
 }
 
-/// With afn: tanh to 2^-10.9, which is one instruction on GPUs, and reciprocals
-/// to 2^-22, where results that are not normal numbers may be zero.
+/// With afn: tanh to 2^-21, or 2^-10 where it is rounded to f16, and
+/// reciprocals to 2^-22, where results that are not normal numbers may be zero.
 TEST_P(Math, ApproximateTanhAndReciprocals) {
-  Program program(
-      mapKernel({ElementType::F32}, ElementType::F32,
-                "  %r = math.tanh %x0 fastmath<afn> : $R", "t_t") +
-          mapKernel({ElementType::F32}, ElementType::F32,
-                    "  %unit = arith.constant dense<1.0> : $R\n"
-                    "  %r = arith.divf %unit, %x0 fastmath<afn> : $R",
-                    "t_r"),
-      GetParam());
+  const std::string tanh = "  %r = math.tanh %x0 fastmath<afn> : $R";
+  const std::string reciprocal =
+      "  %unit = arith.constant dense<1.0> : $R\n"
+      "  %r = arith.divf %unit, %x0 fastmath<afn> : $R";
+  const ElementType f32 = ElementType::F32, f16 = ElementType::F16;
+  Program program(mapKernel({f32}, f32, tanh, "t_wide") +
+                      mapKernel({f16}, f16, tanh, "t_narrow") +
+                      mapKernel({f32}, f32, reciprocal, "t_reciprocal"),
+                  GetParam());
   const std::vector<double> edges = {HUGE_VAL, -HUGE_VAL, std::nan(""), 1e38,
-                                     -1e38,    1e-37,     -30};
-  Memory in = make(ElementType::F32, 2000, [&](int64_t i) {
+                                     -1e38,    1e-37,     -30,          1e-4};
+  auto value = [&](int64_t i) {
     return i < int64_t(edges.size()) ? edges[i] : -12 + double(i) * 0.0123;
-  });
-  Memory tanhs = runMap(program, ElementType::F32, {&in}, "t_t");
-  Memory reciprocals = runMap(program, ElementType::F32, {&in}, "t_r");
+  };
+  Memory in = make(f32, 2000, value), narrowIn = make(f16, 2000, value);
+  Memory wide = runMap(program, f32, {&in}, "t_wide");
+  Memory narrow = runMap(program, f16, {&narrowIn}, "t_narrow");
+  Memory reciprocals = runMap(program, f32, {&in}, "t_reciprocal");
   for (int64_t i = 0; i < in.size(); ++i) {
-    const double x = in.get(i);
+    const double x = in.get(i), y = narrowIn.get(i);
     if (std::isnan(x)) {
-      EXPECT_TRUE(std::isnan(tanhs.get(i)) && std::isnan(reciprocals.get(i)));
+      EXPECT_TRUE(std::isnan(wide.get(i)) && std::isnan(narrow.get(i)) &&
+                  std::isnan(reciprocals.get(i)));
       continue;
     }
-    EXPECT_NEAR(tanhs.get(i), std::tanh(x), std::fabs(std::tanh(x)) * 0x1p-10)
+    EXPECT_NEAR(wide.get(i), std::tanh(x), std::fabs(std::tanh(x)) * 0x1p-21)
         << x;
+    EXPECT_NEAR(narrow.get(i), std::tanh(y), std::fabs(std::tanh(y)) * 0x1p-10)
+        << y;
     EXPECT_NEAR(reciprocals.get(i), 1 / x,
                 std::max(std::fabs(1 / x) * 0x1p-22, 0x1p-126))
         << x;
