@@ -462,3 +462,61 @@ Value flashtile::numeric::emitErf(ImplicitLocOpBuilder &b, Value x) {
   Value large = arith::SubFOp::create(b, m.f(1.0), emitExp(b, exponent));
   return oddFunction(m, x, kLimit, small, large);
 }
+
+//===----------------------------------------------------------------------===//
+// Logarithms
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// x = 2^exponent (1 + f) with 1 + f in [2/3, 4/3), and log(1 + f).
+struct Logarithm {
+  Value exponent, ofMantissa;
+};
+} // namespace
+
+static Logarithm splitLogarithm(Formula m, Value x) {
+  // Subnormal numbers get an exponent that shows in their bits.
+  Value isSmall = m.less(x, m.f(0x1p-126));
+  x = m.select(isSmall, arith::MulFOp::create(m.b, x, m.f(0x1p23)), x);
+  constexpr int64_t kTwoThirds = 0x3f2aaaab;
+  Value shifted = m.bitAnd(m.sub(m.bits(x), m.i(kTwoThirds)), m.i(-0x800000));
+  Value mantissa = m.real(m.sub(m.bits(x), shifted));
+  Value exponent = m.fma(arith::SIToFPOp::create(m.b, m.f32(), shifted),
+                         m.f(0x1p-23), m.select(isSmall, m.f(-23.0), m.f(0.0)));
+  // log(1 + f) = f + f^2 p(f). Even and odd coefficients apart shorten the
+  // chain of dependent operations.
+  constexpr double kEven[] = {-0.130310059, -0.121483512, -0.166846126,
+                              -0.2499962};
+  constexpr double kOdd[] = {0.140869141, 0.139814854, 0.200120345};
+  Value f = arith::SubFOp::create(m.b, mantissa, m.f(1.0));
+  Value square = arith::MulFOp::create(m.b, f, f);
+  Value p = m.fma(polynomial(m, square, kOdd), f, polynomial(m, square, kEven));
+  p = m.fma(m.fma(p, f, m.f(0.333331972)), f, m.f(-0.5));
+  return {exponent, m.fma(p, square, f)};
+}
+
+/// `result` for positive numbers, and what logarithms of others are.
+static Value withEdges(Formula m, Value x, Value result) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  Value zero = m.f(0.0);
+  // Neither NaN nor infinity is less than infinity: both are their logarithms.
+  result = m.select(m.less(x, m.f(kInfinity)), result, x);
+  result = m.select(m.less(x, zero), m.f(kNaN), result);
+  Value isZero = arith::CmpFOp::create(m.b, arith::CmpFPredicate::OEQ, x, zero);
+  return m.select(isZero, m.f(-kInfinity), result);
+}
+
+Value flashtile::numeric::emitLog(ImplicitLocOpBuilder &b, Value x) {
+  Formula m{b, x.getType()};
+  Logarithm parts = splitLogarithm(m, x);
+  return withEdges(m, x,
+                   m.fma(parts.exponent, m.f(0.693147182), parts.ofMantissa));
+}
+
+Value flashtile::numeric::emitLog2(ImplicitLocOpBuilder &b, Value x) {
+  Formula m{b, x.getType()};
+  Logarithm parts = splitLogarithm(m, x);
+  return withEdges(m, x,
+                   m.fma(parts.ofMantissa, m.f(1.44269504), parts.exponent));
+}

@@ -79,6 +79,10 @@ mlir::Value emitErf(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
 mlir::Value emitTanh(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
                      mlir::Value large);
 
+/// Logarithms of f32 values, within two units in the last place.
+mlir::Value emitLog(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
+mlir::Value emitLog2(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
+
 } // namespace flashtile::numeric
 
 #endif // FLASHTILE_COMPILER_CONVERSION_NUMERICS_NUMERICS_H

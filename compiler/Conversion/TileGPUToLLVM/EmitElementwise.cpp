@@ -223,15 +223,10 @@ static Value emitFastTanh(ImplicitLocOpBuilder &b, Value x, bool isNarrow) {
       b, x, math::FmaOp::create(b, inverse, constant(-2.0f), constant(1.0f)));
 }
 
-/// Exponentials, logarithms, sines and so on; null for other operations.
-/// Operands and result are of the compute type.
-Value GpuEmitter::emitFunction(Operation *op, ValueRange operands) {
-  StringRef name = functionName(op);
-  if (name.empty())
-    return {};
-  Type compute = operands.front().getType(), f64 = b.getF64Type();
-  if (compute.isF32() && (name == "exp" || name == "exp2")) {
-    Value x = operands.front();
+/// Functions of f32 that have code of f32; null for others.
+Value GpuEmitter::emitF32Function(Operation *op, StringRef name, Value x) {
+  Type f32 = b.getF32Type();
+  if (name == "exp" || name == "exp2") {
     if (name == "exp" && !isApproximate(op)) {
       // It scales through the bits of the result, which are those of other
       // NaNs here than on the cpu.
@@ -242,14 +237,30 @@ Value GpuEmitter::emitFunction(Operation *op, ValueRange operands) {
       x = arith::MulFOp::create(
           b, x,
           arith::ConstantOp::create(b, b.getF32FloatAttr(1.44269504088896f)));
-    return callAsm(b, compute, "ex2.approx.ftz.f32 $0, $1;", "=f,f", x);
+    return callAsm(b, f32, "ex2.approx.ftz.f32 $0, $1;", "=f,f", x);
   }
-  if (compute.isF32() && name == "tanh" && isApproximate(op))
-    return emitFastTanh(b, operands.front(),
+  if (name == "log")
+    return numeric::emitLog(b, x);
+  if (name == "log2")
+    return numeric::emitLog2(b, x);
+  if (name == "tanh" && isApproximate(op))
+    return emitFastTanh(b, x,
                         isNarrow(getElementType(op->getResult(0).getType())));
-  if (compute.isF32() && (name == "tanh" || name == "erf"))
-    return name == "tanh" ? numeric::emitTanh(b, operands.front())
-                          : numeric::emitErf(b, operands.front());
+  if (name == "tanh")
+    return numeric::emitTanh(b, x);
+  return name == "erf" ? numeric::emitErf(b, x) : Value();
+}
+
+/// Exponentials, logarithms, sines and so on; null for other operations.
+/// Operands and result are of the compute type.
+Value GpuEmitter::emitFunction(Operation *op, ValueRange operands) {
+  StringRef name = functionName(op);
+  if (name.empty())
+    return {};
+  Type compute = operands.front().getType(), f64 = b.getF64Type();
+  if (compute.isF32())
+    if (Value result = emitF32Function(op, name, operands.front()))
+      return result;
   auto widen = [&](Value value) -> Value {
     return value.getType() == f64 ? value
                                   : Value(arith::ExtFOp::create(b, f64, value));
