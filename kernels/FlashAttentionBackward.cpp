@@ -77,7 +77,7 @@ static Kernel kernelFor(const std::string &part, Config config,
                         const FlashAttentionTiles &tiles, Device device) {
   using Key = std::tuple<int, int, std::string, ElementType, int64_t, int64_t,
                          int64_t, int64_t, int64_t, bool, int, bool, bool, bool,
-                         bool, bool, bool>;
+                         bool, bool, bool, int64_t, int64_t>;
   config.blockM = tiles.blockM;
   config.blockN = tiles.blockN;
   const Key key = {static_cast<int>(device.kind()),
@@ -96,7 +96,9 @@ static Kernel kernelFor(const std::string &part, Config config,
                    config.addsDq,
                    config.hasORest,
                    config.hasLseRest,
-                   config.hasGradLse};
+                   config.hasGradLse,
+                   config.keysBlockM,
+                   config.keysBlockN};
   static LookupTable<Key, Kernel> table;
   return table.get(key, [&] {
     CompilerOptions compiler;
@@ -104,6 +106,7 @@ static Kernel kernelFor(const std::string &part, Config config,
     compiler.numStages = tiles.numStages;
     const auto build = part == "rows"      ? buildFlashAttentionBackwardRows
                        : part == "keys"    ? buildFlashAttentionBackwardKeys
+                       : part == "mend"    ? buildFlashAttentionBackwardMend
                        : part == "queries" ? buildFlashAttentionBackwardQueries
                                            : buildFlashAttentionBackwardFinish;
     return Jit(device, compiler).compile(build(config)).kernel();
@@ -218,6 +221,8 @@ public:
     std::vector<Kernel> result = {rowsKernel()};
     if (options.wantsK || options.wantsV)
       result.push_back(keysKernel());
+    if (config.causal && (options.wantsK || options.wantsV))
+      result.push_back(mendKernel());
     if (options.wantsQ)
       result.push_back(config.addsDq ? finishKernel() : queriesKernel());
     return result;
@@ -234,6 +239,14 @@ private:
     Config part = config;
     part.hasORest = part.hasGradLse = false;
     return kernelFor("keys", part, tiles.keys, device);
+  }
+  Kernel mendKernel() const {
+    Config part = config;
+    part.hasORest = part.hasGradLse = false;
+    part.mends = true;
+    part.keysBlockM = tiles.keys.blockM;
+    part.keysBlockN = tiles.keys.blockN;
+    return kernelFor("mend", part, mendTiles(), device);
   }
   Kernel queriesKernel() const {
     Config part = config;
@@ -254,6 +267,15 @@ private:
     while (!device.isCpu() && rows > 16 && rows * config.headDim > kElements)
       rows /= 2;
     return {rows, 1, 4, 1};
+  }
+
+  /// Of the kernel that hardly ever has work: its keys divide those of `keys`.
+  FlashAttentionTiles mendTiles() const {
+    constexpr int64_t kRows = 32, kMostKeys = 64;
+    int64_t blockN = tiles.keys.blockN;
+    while (blockN > kMostKeys && blockN % 2 == 0)
+      blockN /= 2;
+    return {kRows, blockN, 4, 1};
   }
 
   Tensor rowVectors() const {
@@ -303,10 +325,18 @@ private:
     Arguments arguments(config);
     addInputs(arguments);
     arguments.add(dk).add(dv).addIf(config.addsDq, dqSum);
+    if (config.causal && config.addsDq) {
+      const int64_t block = tiles.keys.blockN;
+      arguments.add(
+          Tensor::empty({k.batch, k.heads, (k.rows + block - 1) / block},
+                        DType::I32, device));
+    }
     addExtents(arguments);
     arguments.addStrides(asAttentionOperand(dk));
     arguments.addStrides(asAttentionOperand(dv)).addScale(scale);
     arguments.launch(keysKernel());
+    if (config.causal)
+      arguments.launch(mendKernel());
   }
 
   void runQueries() {

@@ -11,9 +11,10 @@
 //   dv_j = sum_i P_ij dO_i    dk_j = scale sum_i dS_ij q_i
 //   dq_i = scale sum_j dS_ij k_j
 //
-// Four kernels:
+// Five kernels:
 //   rows     before: delta, and what the exponent subtracts
 //   keys     programs own keys: dk, dv, and, if wanted, parts of dq
+//   mend     causal: those keys again beside which NaN or infinity is hidden
 //   queries  programs own queries: dq; with `keys` the deterministic form
 //   finish   after: dq from the sums of its parts
 //
@@ -53,6 +54,10 @@ struct FlashAttentionBackwardConfig {
   bool grouped = false;
   /// `keys`: adds each tile's part of dq, without `scale`, to an f32 tensor.
   bool addsDq = false;
+  /// `mend`: of that kernel, and the tiles of the `keys` that ran before it;
+  /// keysBlockN is a multiple of blockN.
+  bool mends = false;
+  int64_t keysBlockM = 0, keysBlockN = 0;
   /// `rows`: o has a second part that its rounding lost.
   bool hasORest = false;
   /// `keys`, `queries`: so has lse.
@@ -83,12 +88,21 @@ buildFlashAttentionBackwardRows(const FlashAttentionBackwardConfig &config);
 ///   dk, dv                        pointers to dtype, written
 ///   (dq_sum)                      pointer to real, contiguous
 ///                                 [batch, heads_q, row_pitch, headDim], added
+///   (bad_keys)                    pointer to i32, contiguous [batch, heads_kv,
+///                                 ceil(seq_k / blockN)], written; only causal
+///                                 with addsDq
 ///   heads_q, heads_kv, seq_q, seq_k, row_pitch, batch   i32
 ///   q_stride_batch, q_stride_head, q_stride_row, (q_stride_inner),
 ///   k_..., v_..., grad_o_..., dk_..., dv_...            i64, elements
 ///   scale                         f32, f64 where dtype is
 dsl::KernelModule
 buildFlashAttentionBackwardKeys(const FlashAttentionBackwardConfig &config);
+
+/// dk and dv, and parts of dq, of the tiles where a row or a key that is not
+/// finite lies beside the diagonal; nothing for others. To run after `keys`,
+/// with its arguments; bad_keys is read.
+dsl::KernelModule
+buildFlashAttentionBackwardMend(const FlashAttentionBackwardConfig &config);
 
 /// dq. Arguments:
 ///   q, k, v, grad_o               pointers to dtype

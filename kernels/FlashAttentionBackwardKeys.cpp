@@ -11,6 +11,10 @@
 // they add nothing. Keys behind the end have P = exp(-lse), which may overflow;
 // that is nobody's business but that of dq.
 //
+// P and dS are 0 where the causal mask hides, but 0 * NaN is NaN. Tiles in
+// which that happens are left to a second kernel, `mend`: nearly always there
+// are none, and the loop of the first keeps its products free of branches.
+//
 //===----------------------------------------------------------------------===//
 
 #include "kernels/FlashAttentionBackwardParts.h"
@@ -23,9 +27,18 @@ namespace {
 class KeysKernel : public BackwardKernel {
 public:
   explicit KeysKernel(const FlashAttentionBackwardConfig &config)
-      : BackwardKernel("keys", config) {
+      : BackwardKernel(config.mends ? "mend" : "keys", config) {
     declareArguments();
     locate();
+    if (config.mends)
+      ifThen(needsMending(), [&] { run(); });
+    else
+      run();
+  }
+
+private:
+  void run() {
+    loadTiles();
     Value none = zeros({config.blockN, config.headDim}, real);
     Values sums = {none, none};
     if (config.grouped)
@@ -37,7 +50,6 @@ public:
     store(sums);
   }
 
-private:
   void declareArguments() {
     for (auto [tensor, name] :
          {std::pair(&q, "q"), {&k, "k"}, {&v, "v"}, {&gradO, "grad_o"}})
@@ -50,6 +62,8 @@ private:
     dv.base = kernel.pointer("dv", config.dtype);
     if (config.addsDq)
       dqSum = kernel.pointer("dq_sum", real);
+    if (flagsKeys())
+      badKeys = kernel.pointer("bad_keys", i32);
     headsQ = kernel.i32("heads_q");
     headsKV = kernel.i32("heads_kv");
     seqQ = kernel.i32("seq_q");
@@ -77,20 +91,42 @@ private:
     keyCount = cast(seqK, i64);
     if (config.grouped)
       group = headsQ / headsKV;
+    queryStart = zeros({}, i32);
+    if (config.causal)
+      locateDiagonal();
+    if (!flagsKeys())
+      return;
+    // One flag for each tile of keys of the kernel that sets them.
+    const int64_t block = config.mends ? config.keysBlockN : config.blockN;
+    Value flag = batchIndex * headsKV + cast(kvHead, i64);
+    flag = flag * cast(ceilDiv(seqK, block), i64);
+    badKeys = badKeys + (flag + cast(keyStart / block, i64));
+    if (config.mends)
+      lastFlagged = keyStart / block * block + (block - 1);
+    else
+      lastFlagged = lastKey;
+  }
+
+  void loadTiles() {
     Value keyBase = headOf(k, kvHead);
     keyTile = load(window(k, keyBase, keyCount, keyStart, config.blockN));
     valueTile =
         load(window(v, headOf(v, kvHead), keyCount, keyStart, config.blockN));
     keyColumn = expandDims(keyStart + arange(0, config.blockN), 1);
-    queryStart = zeros({}, i32);
-    if (!config.causal)
+    if (!flagsKeys())
       return;
-    locateDiagonal();
-    if (!config.addsDq)
+    if (config.mends) {
+      keyRow = window(k, keyBase, keyCount, keyStart, 1);
+      hasBadKeys = load(badKeys) != 0;
       return;
-    keyRow = window(k, keyBase, keyCount, keyStart, 1);
-    badKeys = any(!isFinite(keyTile));
+    }
+    hasBadKeys = any(!isFinite(keyTile));
+    dsl::store(badKeys, cast(hasBadKeys, i32));
   }
+
+  /// With the causal mask, a key that is not finite would reach the dq of rows
+  /// that do not see it.
+  bool flagsKeys() const { return config.causal && config.addsDq; }
 
   /// Row i sees key j if j <= i + diagonal.
   void locateDiagonal() {
@@ -105,6 +141,9 @@ private:
 
   Value plusDiagonal(const Value &row) const {
     return diagonal.empty() ? row : row + diagonal;
+  }
+  Value minusDiagonal(const Value &key) const {
+    return diagonal.empty() ? key : key - diagonal;
   }
 
   /// The positions of the transposed score tile at query `start` that take
@@ -127,6 +166,39 @@ private:
     return visible;
   }
 
+  /// Whether a row that does not see all keys of this program is not finite,
+  /// or a key.
+  Value needsMending() {
+    Value found = full({}, false, i1);
+    // From where `keys` began, which may be before any row sees a key.
+    Value first =
+        minusDiagonal(keyStart / config.keysBlockN * config.keysBlockN);
+    first = maximum(first, 0) / config.keysBlockM * config.keysBlockM;
+    Value end = minimum(seqQ, minusDiagonal(lastKey));
+    auto addHead = [&](const Value &head, const Value &found) {
+      Value vectorOfHead = batchIndex * headsQ + cast(head, i64);
+      Value shifts = rowVector(shift, rowPitch, vectorOfHead, 0);
+      Value deltas = rowVector(delta, rowPitch, vectorOfHead, 0);
+      auto [result] = forRange(
+          first, end, config.blockM, {found}, [&](Value start, Value found) {
+            Value finite = isFinite(load(advance(shifts, {start}))) &
+                           isFinite(load(advance(deltas, {start})));
+            return found | any(!finite);
+          });
+      return result;
+    };
+    if (config.grouped) {
+      auto [result] =
+          forRange(0, group, 1, {found}, [&](Value member, Value found) {
+            return addHead(kvHead * group + member, found);
+          });
+      found = result;
+    } else {
+      found = addHead(kvHead, found);
+    }
+    return flagsKeys() ? found | (load(badKeys) != 0) : found;
+  }
+
   /// Adds what the queries of one head give to dk and dv.
   Values addHead(const Value &head, const Values &sums) {
     Value qBase = headOf(q, head);
@@ -134,7 +206,7 @@ private:
     Value queries = window(q, qBase, queryCount, 0, config.blockM);
     Value outputs = window(gradO, oBase, queryCount, 0, config.blockM);
     Value queryRow, outputRow;
-    if (config.causal) {
+    if (config.mends) {
       queryRow = window(q, qBase, queryCount, 0, 1);
       outputRow = window(gradO, oBase, queryCount, 0, 1);
     }
@@ -168,12 +240,10 @@ private:
           Value pNarrow = cast(p, config.dtype);
           Value dsNarrow = cast(ds, config.dtype);
 
-          // Whether a row that does not see all keys is not finite.
-          Value careful, crosses;
-          if (config.causal) {
-            crosses = plusDiagonal(start) < lastKey;
+          Value careful;
+          if (config.mends) {
             Value finite = isFinite(shiftRow) & isFinite(deltaRow);
-            careful = crosses & any(!finite);
+            careful = (plusDiagonal(start) < lastKey) & any(!finite);
           }
           auto at = [&](const Value &row) {
             return row.empty() ? row : advance(row, {start, 0});
@@ -186,23 +256,32 @@ private:
           Value dkSum = addSeen(careful, dsNarrow, qTile, at(queryRow), sums[0],
                                 seesQuery);
           if (config.addsDq)
-            addDq(dsNarrow, crosses, start, dqTiles);
+            addDq(dsNarrow, start, advance(dqTiles, {start, 0}));
           return {dkSum, dvSum};
         });
   }
 
-  void addDq(const Value &dsNarrow, const Value &crosses, const Value &start,
-             const Value &dqTiles) {
-    Value careful;
-    if (config.causal)
-      careful = crosses & badKeys;
-    Value rows;
-    if (config.causal)
-      rows = plusDiagonal(expandDims(start + arange(0, config.blockM), 1));
-    Value part = addSeen(careful, trans(dsNarrow), keyTile, keyRow,
-                         zeros({config.blockM, config.headDim}, real),
-                         [&](const Value &i) { return rows >= keyStart + i; });
-    atomicAdd(advance(dqTiles, {start, 0}), part);
+  /// What the keys of this program give to dq. Where one of them is not finite,
+  /// the rows that do not see all keys are left to `mend`.
+  void addDq(const Value &dsNarrow, const Value &start, const Value &dqTile) {
+    Value none = zeros({config.blockM, config.headDim}, real);
+    if (!flagsKeys()) {
+      atomicAdd(dqTile, dot(trans(dsNarrow), keyTile, none));
+      return;
+    }
+    Value rows = plusDiagonal(expandDims(start + arange(0, config.blockM), 1));
+    Value seesAll = rows >= lastFlagged;
+    if (!config.mends) {
+      Value part = dot(trans(dsNarrow), keyTile, none);
+      atomicAdd(dqTile, where(seesAll, part, where(hasBadKeys, none, part)));
+      return;
+    }
+    ifThen(hasBadKeys & (plusDiagonal(start) < lastFlagged), [&] {
+      Value part =
+          addSeen(full({}, true, i1), trans(dsNarrow), keyTile, keyRow, none,
+                  [&](const Value &i) { return rows >= keyStart + i; });
+      atomicAdd(dqTile, where(seesAll, none, part));
+    });
   }
 
   void store(const Values &sums) {
@@ -216,7 +295,7 @@ private:
   }
 
   BackwardTensor q, k, v, gradO, dk, dv;
-  Value shift, delta, lseRest, dqSum;
+  Value shift, delta, lseRest, dqSum, badKeys;
   Value headsQ, headsKV, seqQ, seqK, rowPitch, scale;
 
   Value keyStart, kvHead, group, queryCount, keyCount;
@@ -225,13 +304,28 @@ private:
   Value queryStart; ///< the first tile of queries with a row that sees a key
   Value diagonal;   ///< causal, bottom-right: empty for top-left
   Value lastKey;    ///< causal
-  Value keyRow;     ///< causal with dq: one row of k
-  Value badKeys;    ///< causal with dq: a key is not finite
+  // With flagsKeys():
+  Value hasBadKeys;  ///< a key of the flagged tile is not finite
+  Value lastFlagged; ///< its last key
+  Value keyRow;      ///< one row of k
 };
 } // namespace
 
 KernelModule
 buildFlashAttentionBackwardKeys(const FlashAttentionBackwardConfig &config) {
+  return KeysKernel(config).build();
+}
+
+KernelModule
+buildFlashAttentionBackwardMend(const FlashAttentionBackwardConfig &config) {
+  if (!config.mends || !config.causal || config.keysBlockM < 1 ||
+      config.keysBlockN < 1 || config.keysBlockN % config.blockN)
+    throw Error(ErrorCode::InvalidArgument,
+                "expected mends with causal, a positive keysBlockM, and "
+                "keysBlockN a multiple of " +
+                    std::to_string(config.blockN) + ", but got " +
+                    std::to_string(config.keysBlockM) + " and " +
+                    std::to_string(config.keysBlockN));
   return KeysKernel(config).build();
 }
 

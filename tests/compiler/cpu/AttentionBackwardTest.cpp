@@ -64,6 +64,7 @@ public:
         shift(DType::F32, c.headsQ * pitch()),
         delta(DType::F32, c.headsQ * pitch()),
         dqSum(DType::F32, c.headsQ * pitch() * c.headDim),
+        badKeys(DType::I32, c.headsKV * ((c.seqK + c.blockN - 1) / c.blockN)),
         dq(c.dtype, q.numel()), dk(c.dtype, k.numel()), dv(c.dtype, k.numel()) {
     scale = 1.0f / std::sqrt(float(c.headDim));
   }
@@ -71,7 +72,9 @@ public:
   reference::AttentionGradients run() {
     forward();
     rows();
-    keys();
+    keys(false);
+    if (c.causal)
+      keys(true);
     c.addsDq ? finish() : queries();
     const Shape queryShape = {1, c.headsQ, c.seqQ, c.headDim};
     const Shape keyShape = {1, c.headsKV, c.seqK, c.headDim};
@@ -170,16 +173,25 @@ private:
     return arguments;
   }
 
-  void keys() {
+  void keys(bool mends) {
     std::vector<Argument> arguments = inputs();
     arguments.push_back(dk);
     arguments.push_back(dv);
     if (c.addsDq)
       arguments.push_back(dqSum);
+    if (c.addsDq && c.causal)
+      arguments.push_back(badKeys);
     addExtents(arguments, {c.headsQ, c.headsKV, c.seqQ, c.seqK, pitch(), 1});
     addStrides(arguments, {c.seqQ, c.seqK, c.seqK, c.seqQ, c.seqK, c.seqK});
     arguments.push_back(scale);
-    launch(buildFlashAttentionBackwardKeys(config()), arguments);
+    FlashAttentionBackwardConfig part = config();
+    if (!mends)
+      return launch(buildFlashAttentionBackwardKeys(part), arguments);
+    part.mends = true;
+    part.keysBlockM = part.blockM;
+    part.keysBlockN = part.blockN;
+    part.blockM = part.blockN = 16;
+    launch(buildFlashAttentionBackwardMend(part), arguments);
   }
 
   void queries() {
@@ -200,8 +212,8 @@ private:
   }
 
   const Case c;
-  Memory q, k, v, dO, dLse, o, oRest, lse, lseRest, shift, delta, dqSum, dq, dk,
-      dv;
+  Memory q, k, v, dO, dLse, o, oRest, lse, lseRest, shift, delta, dqSum,
+      badKeys, dq, dk, dv;
   float scale;
 };
 } // namespace
