@@ -48,8 +48,7 @@ flashtile::defaultAttentionVariantTiles(const FlashAttentionClass &kind,
   }
   const bool isAlibi = variant == AttentionVariant::Alibi;
   if (kind.headDim <= 64) {
-    const int64_t keys = isAlibi ? 64 : isWindow ? 80 : kind.causal ? 96 : 112;
-    return {192, keys, 12, 2};
+    return {192, isAlibi ? 64 : isWindow ? 80 : 96, 12, 2};
   }
   if (kind.headDim <= 128) {
     const int64_t keys = isAlibi ? 96 : isWindow ? 80 : 128;
