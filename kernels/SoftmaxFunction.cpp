@@ -91,14 +91,17 @@ Tensor flashtile::softmaxBackward(const Tensor &x, const Tensor &gradY,
   config.alignment = options.alignment;
   config.hasGradLse = gradLse.defined();
   config.unitColumns = hasUnitColumns(in) && hasUnitColumns(dy);
-  // Rows of up to this many columns are read once and held in registers, with
-  // their gradients.
-  constexpr int64_t kSingleTile = 2048, kTileElements = 2048, kShortest = 32;
-  const int64_t columns = sizeClass(std::max(in.size(2), kShortest));
-  config.blockColumns = std::min(columns, kTileElements);
-  config.singleTile = in.size(2) <= kSingleTile;
-  config.blockRows = std::max<int64_t>(
-      1, std::min(kTileElements / config.blockColumns, sizeClass(in.size(1))));
+  // Rows of up to so many columns are read once and held in registers, with
+  // their gradients; longer ones in quarters of that. f64 takes twice as many.
+  const int64_t longest = wide == DType::F64 ? 1024 : 2048;
+  constexpr int64_t kShortest = 32;
+  config.singleTile = in.size(2) <= longest;
+  config.blockColumns = config.singleTile
+                            ? sizeClass(std::max(in.size(2), kShortest))
+                            : longest / 4;
+  config.blockRows = config.singleTile ? std::min(longest / config.blockColumns,
+                                                  sizeClass(in.size(1)))
+                                       : 1;
 
   std::vector<ArgumentValue> arguments = {in, dy, dx};
   if (config.hasGradLse)

@@ -11,6 +11,8 @@
 #include "runtime/Autograd/BackwardPass.h"
 #include "runtime/Autograd/Variable.h"
 
+#include <set>
+
 using namespace flashtile;
 using namespace flashtile::autograd;
 
@@ -94,11 +96,12 @@ void autograd::backward(const TensorList &tensors,
              inputs[i].describe());
   addCaptures(pass, "backward", inputs);
   TensorList found = pass.run();
+  std::set<const VariableMeta *> served; // a tensor may be named twice
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const VariableMeta &meta = *TensorAccess::meta(inputs[i]);
+    const VariableMeta *meta = TensorAccess::meta(inputs[i]);
     // A tensor that retains its gradient has got it already.
-    if (found[i].defined() && meta.accumulator)
-      meta.accumulator->cell->accumulate(std::move(found[i]));
+    if (found[i].defined() && meta->accumulator && served.insert(meta).second)
+      meta->accumulator->cell->accumulate(std::move(found[i]));
   }
 }
 

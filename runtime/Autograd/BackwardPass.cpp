@@ -227,20 +227,27 @@ void BackwardPass::commit() {
     if (!entry.gradient.defined())
       continue;
     const StreamScope scope(entry.task->streams);
-    TensorList taken;
-    const bool hasPostHooks = entry.leaf && entry.leaf->hooks().hasPostHooks();
-    if (hasPostHooks)
-      taken.push_back(entry.gradient);
-    entry.cell->accumulate(std::move(entry.gradient));
-    TensorList none;
-    if (hasPostHooks)
-      entry.leaf->hooks().runAfter(*entry.leaf, none, taken);
+    if (entry.leaf && entry.leaf->hooks().hasPostHooks())
+      entry.cell->accumulate(Tensor(entry.gradient)); // hooks will see it
+    else
+      entry.cell->accumulate(std::move(entry.gradient));
   }
   if (retainGraph)
     return;
   for (const Task &task : tasks)
     if (task.leadsOn)
       task.node->releaseVariables();
+}
+
+/// After everything else, so that one that throws leaves nothing half done.
+void BackwardPass::runLeafHooks() {
+  for (const Pending &entry : pending) {
+    if (!entry.gradient.defined() || !entry.leaf)
+      continue;
+    const StreamScope scope(entry.task->streams);
+    TensorList none;
+    entry.leaf->hooks().runAfter(*entry.leaf, none, {entry.gradient});
+  }
 }
 
 /// What the caller puts into its streams from now on comes after the pass. Of
@@ -290,5 +297,6 @@ TensorList BackwardPass::run() {
   }
   commit();
   joinStreams();
+  runLeafHooks();
   return std::move(results);
 }

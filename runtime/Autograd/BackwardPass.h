@@ -85,6 +85,7 @@ private:
   void apply(Task &task, TensorList gradients);
   void commit();
   void joinStreams();
+  void runLeafHooks();
 
   const bool retainGraph;
   std::vector<Edge> roots;

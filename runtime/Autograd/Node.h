@@ -102,7 +102,11 @@ public:
   HookTable &hooks() { return hookTable; }
 
 protected:
+  /// For leaves, which come before everything else.
+  struct First {};
+
   explicit Node(std::vector<Edge> edges = {});
+  explicit Node(First);
 
   uint32_t addInput(const Tensor &tensor);
 
@@ -114,11 +118,6 @@ private:
   uint64_t number;
   HookTable hookTable;
   Node *nextDoomed = nullptr; ///< of the list of nodes to be freed
-
-protected:
-  /// For leaves, which come before everything else.
-  struct First {};
-  explicit Node(First);
 };
 
 } // namespace flashtile::autograd

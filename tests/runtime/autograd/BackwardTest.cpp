@@ -124,6 +124,8 @@ TEST(BackwardTest, RestrictedToInputs) {
   c.backward({}, /*retainGraph=*/true, {a});
   EXPECT_THAT(gradOf(a), ElementsAre(2));
   EXPECT_THAT(gradOf(b), IsEmpty());
+  c.backward({}, /*retainGraph=*/true, {a, a});
+  EXPECT_THAT(gradOf(a), ElementsAre(4)) << "named twice, added once";
   EXPECT_ERROR(InvalidArgument, "input 0 to be a leaf",
                c.backward({}, false, {Scale::apply(a, 1.0)}));
 }

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/Jit.h"
 #include "tests/runtime/autograd/TestFunctions.h"
 
 #include <pthread.h>
@@ -93,6 +94,33 @@ TEST(GraphLifeTest, WritesThatTheTapeWouldMiss) {
   EXPECT_THAT(x.toVector<double>(), ElementsAre(1, 2));
   x.detach().fill(3);
   EXPECT_THAT(x.toVector<double>(), ElementsAre(3, 3));
+}
+
+TEST(GraphLifeTest, LaunchesThatWrite) {
+  const Kernel kernel = Jit()
+                            .compile(R"(
+    tile.kernel @copy(%x: !tile.ptr<f64>, %y: !tile.ptr<f64>) grid() -> (1) {
+      %value = tile.load %x : !tile.ptr<f64>
+      tile.store %y, %value : !tile.ptr<f64>
+      tile.return
+    })")
+                            .kernel();
+  const Tensor x = leaf({1}), y = leaf({2});
+  const Tensor z = Multiply::apply(x, y);
+  EXPECT_ERROR(InvalidArgument,
+               "expected argument 'y' to be ptr<f64>, but got a tensor f64[1] "
+               "on cpu, which requires a gradient, and the kernel writes to it",
+               kernel(x, y));
+  EXPECT_EQ(y.item<double>(), 2);
+  kernel(x, z.detach()); // reads x, and writes to what is not saved
+  z.backward({}, /*retainGraph=*/true);
+  {
+    const NoGradGuard noGrad;
+    kernel(x, y);
+  }
+  EXPECT_EQ(y.item<double>(), 1);
+  EXPECT_ERROR(InvalidArgument, "saved tensor 1, f64[1] on cpu, was written to",
+               z.backward());
 }
 
 TEST(GraphLifeTest, GraphsEndWithTheirTensors) {

@@ -150,6 +150,20 @@ TEST(HookTest, OfTheNodeOfALeaf) {
                autograd::gradAccumulator(Scale::apply(x, 1.0)));
 }
 
+TEST(HookTest, OfTheNodeOfALeafThatThrows) {
+  const Tensor x = leaf({1}), y = leaf({2});
+  autograd::gradAccumulator(x)->addPostHook(
+      [](const TensorList &, const TensorList &) -> TensorList {
+        throw std::runtime_error("too late");
+      });
+  const Tensor z = Multiply::apply(x, y);
+  EXPECT_THROW(z.backward(), std::runtime_error);
+  // The pass itself was over.
+  EXPECT_THAT(gradOf(x), ElementsAre(2));
+  EXPECT_THAT(gradOf(y), ElementsAre(1));
+  EXPECT_ERROR(InvalidArgument, "freed", z.backward());
+}
+
 TEST(HookTest, RetainedGradientsAreWhatHooksLeave) {
   const Tensor x = leaf({1}), y = Scale::apply(x, 2.0);
   y.retainGrad();
