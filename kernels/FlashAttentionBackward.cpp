@@ -104,7 +104,9 @@ static Kernel kernelFor(const std::string &part, Config config,
     CompilerOptions compiler;
     compiler.numWarps = tiles.numWarps;
     compiler.numStages = tiles.numStages;
-    const auto build = part == "rows"      ? buildFlashAttentionBackwardRows
+    const auto build = part == "finish" && config.causal
+                           ? buildFlashAttentionBackwardFinishCausal
+                       : part == "rows"    ? buildFlashAttentionBackwardRows
                        : part == "keys"    ? buildFlashAttentionBackwardKeys
                        : part == "mend"    ? buildFlashAttentionBackwardMend
                        : part == "queries" ? buildFlashAttentionBackwardQueries
@@ -242,7 +244,7 @@ private:
   }
   Kernel mendKernel() const {
     Config part = config;
-    part.hasORest = part.hasGradLse = false;
+    part.hasORest = part.hasGradLse = part.addsDq = false;
     part.mends = true;
     part.keysBlockM = tiles.keys.blockM;
     part.keysBlockN = tiles.keys.blockN;
@@ -255,8 +257,10 @@ private:
   }
   Kernel finishKernel() const {
     Config part = config;
-    part.hasORest = part.hasLseRest = part.hasGradLse = false;
-    part.grouped = part.addsDq = part.causal = false;
+    part.hasORest = part.hasGradLse = part.grouped = false;
+    if (config.causal)
+      return kernelFor("finish", part, mendTiles(), device);
+    part.hasLseRest = part.addsDq = false;
     return kernelFor("finish", part, rowTiles(), device);
   }
 
@@ -269,13 +273,16 @@ private:
     return {rows, 1, 4, 1};
   }
 
-  /// Of the kernel that hardly ever has work: its keys divide those of `keys`.
+  /// Of the kernels that hardly ever have products to form: few registers
+  /// count, and on GPUs nothing else. Keys divide those of `keys`.
   FlashAttentionTiles mendTiles() const {
-    constexpr int64_t kRows = 32, kMostKeys = 64;
+    constexpr int64_t kWide = 64;
+    const bool isLarge = !device.isCpu() && config.headDim > kWide;
+    const int64_t rows = isLarge ? 16 : 32, mostKeys = isLarge ? 32 : 64;
     int64_t blockN = tiles.keys.blockN;
-    while (blockN > kMostKeys && blockN % 2 == 0)
+    while (blockN > mostKeys && blockN % 2 == 0)
       blockN /= 2;
-    return {kRows, blockN, 4, 1};
+    return {rows, blockN, 4, 1};
   }
 
   Tensor rowVectors() const {
@@ -324,32 +331,34 @@ private:
     dv = gradientOf(v);
     Arguments arguments(config);
     addInputs(arguments);
-    arguments.add(dk).add(dv).addIf(config.addsDq, dqSum);
-    if (config.causal && config.addsDq) {
-      const int64_t block = tiles.keys.blockN;
-      arguments.add(
-          Tensor::empty({k.batch, k.heads, (k.rows + block - 1) / block},
-                        DType::I32, device));
-    }
+    arguments.add(dk).add(dv);
+    const auto dqSumAt = static_cast<int64_t>(arguments.values.size());
+    arguments.addIf(config.addsDq, dqSum);
     addExtents(arguments);
     arguments.addStrides(asAttentionOperand(dk));
     arguments.addStrides(asAttentionOperand(dv)).addScale(scale);
     arguments.launch(keysKernel());
-    if (config.causal)
-      arguments.launch(mendKernel());
+    if (!config.causal)
+      return;
+    // The same without dq_sum.
+    if (config.addsDq)
+      arguments.values.erase(arguments.values.begin() + dqSumAt);
+    arguments.launch(mendKernel());
   }
 
   void runQueries() {
     dq = gradientOf(q);
     Arguments arguments(config);
     addInputs(arguments);
-    arguments.add(dq);
+    arguments.addIf(config.addsDq, dqSum).add(dq);
     addExtents(arguments);
     arguments.addStrides(asAttentionOperand(dq)).addScale(scale);
-    arguments.launch(queriesKernel());
+    arguments.launch(config.addsDq ? finishKernel() : queriesKernel());
   }
 
   void runFinish() {
+    if (config.causal)
+      return runQueries();
     dq = gradientOf(q);
     Arguments arguments(config);
     arguments.add(dqSum).add(dq).addExtent(q.heads).addExtent(q.rows);

@@ -14,7 +14,7 @@
 // Five kernels:
 //   rows     before: delta, and what the exponent subtracts
 //   keys     programs own keys: dk, dv, and, if wanted, parts of dq
-//   mend     causal: those keys again beside which NaN or infinity is hidden
+//   mend     causal: keys again beside which a row with NaN is hidden
 //   queries  programs own queries: dq; with `keys` the deterministic form
 //   finish   after: dq from the sums of its parts
 //
@@ -88,9 +88,6 @@ buildFlashAttentionBackwardRows(const FlashAttentionBackwardConfig &config);
 ///   dk, dv                        pointers to dtype, written
 ///   (dq_sum)                      pointer to real, contiguous
 ///                                 [batch, heads_q, row_pitch, headDim], added
-///   (bad_keys)                    pointer to i32, contiguous [batch, heads_kv,
-///                                 ceil(seq_k / blockN)], written; only causal
-///                                 with addsDq
 ///   heads_q, heads_kv, seq_q, seq_k, row_pitch, batch   i32
 ///   q_stride_batch, q_stride_head, q_stride_row, (q_stride_inner),
 ///   k_..., v_..., grad_o_..., dk_..., dv_...            i64, elements
@@ -98,9 +95,9 @@ buildFlashAttentionBackwardRows(const FlashAttentionBackwardConfig &config);
 dsl::KernelModule
 buildFlashAttentionBackwardKeys(const FlashAttentionBackwardConfig &config);
 
-/// dk and dv, and parts of dq, of the tiles where a row or a key that is not
-/// finite lies beside the diagonal; nothing for others. To run after `keys`,
-/// with its arguments; bad_keys is read.
+/// dk and dv again for the tiles where a row that is not finite lies beside the
+/// diagonal; nothing for others. To run after `keys`, with its arguments but
+/// dq_sum: `addsDq` is false.
 dsl::KernelModule
 buildFlashAttentionBackwardMend(const FlashAttentionBackwardConfig &config);
 
@@ -123,6 +120,12 @@ buildFlashAttentionBackwardQueries(const FlashAttentionBackwardConfig &config);
 ///   scale                         f32, f64 where dtype is
 dsl::KernelModule
 buildFlashAttentionBackwardFinish(const FlashAttentionBackwardConfig &config);
+
+/// The same with the causal mask, and dq again where a key that is not finite
+/// lies beside the diagonal. `addsDq` is true. Arguments: those of `queries`,
+/// with dq_sum before dq.
+dsl::KernelModule buildFlashAttentionBackwardFinishCausal(
+    const FlashAttentionBackwardConfig &config);
 
 /// "flash_attention_backward_keys" and the like, with "_causal" behind it.
 std::string flashAttentionBackwardName(const std::string &part,

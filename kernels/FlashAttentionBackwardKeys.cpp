@@ -62,8 +62,6 @@ private:
     dv.base = kernel.pointer("dv", config.dtype);
     if (config.addsDq)
       dqSum = kernel.pointer("dq_sum", real);
-    if (flagsKeys())
-      badKeys = kernel.pointer("bad_keys", i32);
     headsQ = kernel.i32("heads_q");
     headsKV = kernel.i32("heads_kv");
     seqQ = kernel.i32("seq_q");
@@ -94,17 +92,6 @@ private:
     queryStart = zeros({}, i32);
     if (config.causal)
       locateDiagonal();
-    if (!flagsKeys())
-      return;
-    // One flag for each tile of keys of the kernel that sets them.
-    const int64_t block = config.mends ? config.keysBlockN : config.blockN;
-    Value flag = batchIndex * headsKV + cast(kvHead, i64);
-    flag = flag * cast(ceilDiv(seqK, block), i64);
-    badKeys = badKeys + (flag + cast(keyStart / block, i64));
-    if (config.mends)
-      lastFlagged = keyStart / block * block + (block - 1);
-    else
-      lastFlagged = lastKey;
   }
 
   void loadTiles() {
@@ -113,20 +100,7 @@ private:
     valueTile =
         load(window(v, headOf(v, kvHead), keyCount, keyStart, config.blockN));
     keyColumn = expandDims(keyStart + arange(0, config.blockN), 1);
-    if (!flagsKeys())
-      return;
-    if (config.mends) {
-      keyRow = window(k, keyBase, keyCount, keyStart, 1);
-      hasBadKeys = load(badKeys) != 0;
-      return;
-    }
-    hasBadKeys = any(!isFinite(keyTile));
-    dsl::store(badKeys, cast(hasBadKeys, i32));
   }
-
-  /// With the causal mask, a key that is not finite would reach the dq of rows
-  /// that do not see it.
-  bool flagsKeys() const { return config.causal && config.addsDq; }
 
   /// Row i sees key j if j <= i + diagonal.
   void locateDiagonal() {
@@ -154,20 +128,21 @@ private:
       visible = visible.empty() ? condition : visible & condition;
     };
     Value rows = expandDims(start + arange(0, config.blockM), 0);
-    // With top-left alignment there may be keys that no row sees, for which a
-    // row behind the end must not stand in.
-    if (config.addsDq ||
-        (config.causal && config.alignment == CausalAlignment::TopLeft))
+    // The diagonal of the other alignment ends where rows and keys do. With
+    // top-left alignment, there may be keys that no row sees, for which a row
+    // behind the end must not stand in.
+    const bool topLeft =
+        config.causal && config.alignment == CausalAlignment::TopLeft;
+    if (topLeft || (config.addsDq && !config.causal))
       require(rows < seqQ);
-    if (config.addsDq)
+    if (config.addsDq && (topLeft || !config.causal))
       require(keyColumn < seqK);
     if (config.causal)
       require(keyColumn <= plusDiagonal(rows));
     return visible;
   }
 
-  /// Whether a row that does not see all keys of this program is not finite,
-  /// or a key.
+  /// Whether a row that does not see all keys of this program is not finite.
   Value needsMending() {
     Value found = full({}, false, i1);
     // From where `keys` began, which may be before any row sees a key.
@@ -196,7 +171,7 @@ private:
     } else {
       found = addHead(kvHead, found);
     }
-    return flagsKeys() ? found | (load(badKeys) != 0) : found;
+    return found;
   }
 
   /// Adds what the queries of one head give to dk and dv.
@@ -256,32 +231,11 @@ private:
           Value dkSum = addSeen(careful, dsNarrow, qTile, at(queryRow), sums[0],
                                 seesQuery);
           if (config.addsDq)
-            addDq(dsNarrow, start, advance(dqTiles, {start, 0}));
+            atomicAdd(advance(dqTiles, {start, 0}),
+                      dot(trans(dsNarrow), keyTile,
+                          zeros({config.blockM, config.headDim}, real)));
           return {dkSum, dvSum};
         });
-  }
-
-  /// What the keys of this program give to dq. Where one of them is not finite,
-  /// the rows that do not see all keys are left to `mend`.
-  void addDq(const Value &dsNarrow, const Value &start, const Value &dqTile) {
-    Value none = zeros({config.blockM, config.headDim}, real);
-    if (!flagsKeys()) {
-      atomicAdd(dqTile, dot(trans(dsNarrow), keyTile, none));
-      return;
-    }
-    Value rows = plusDiagonal(expandDims(start + arange(0, config.blockM), 1));
-    Value seesAll = rows >= lastFlagged;
-    if (!config.mends) {
-      Value part = dot(trans(dsNarrow), keyTile, none);
-      atomicAdd(dqTile, where(seesAll, part, where(hasBadKeys, none, part)));
-      return;
-    }
-    ifThen(hasBadKeys & (plusDiagonal(start) < lastFlagged), [&] {
-      Value part =
-          addSeen(full({}, true, i1), trans(dsNarrow), keyTile, keyRow, none,
-                  [&](const Value &i) { return rows >= keyStart + i; });
-      atomicAdd(dqTile, where(seesAll, none, part));
-    });
   }
 
   void store(const Values &sums) {
@@ -295,7 +249,7 @@ private:
   }
 
   BackwardTensor q, k, v, gradO, dk, dv;
-  Value shift, delta, lseRest, dqSum, badKeys;
+  Value shift, delta, lseRest, dqSum;
   Value headsQ, headsKV, seqQ, seqK, rowPitch, scale;
 
   Value keyStart, kvHead, group, queryCount, keyCount;
@@ -304,10 +258,6 @@ private:
   Value queryStart; ///< the first tile of queries with a row that sees a key
   Value diagonal;   ///< causal, bottom-right: empty for top-left
   Value lastKey;    ///< causal
-  // With flagsKeys():
-  Value hasBadKeys;  ///< a key of the flagged tile is not finite
-  Value lastFlagged; ///< its last key
-  Value keyRow;      ///< one row of k
 };
 } // namespace
 

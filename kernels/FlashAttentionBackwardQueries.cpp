@@ -18,13 +18,10 @@ namespace {
 class QueriesKernel : public BackwardKernel {
 public:
   explicit QueriesKernel(const FlashAttentionBackwardConfig &config)
-      : BackwardKernel("queries", config) {
+      : BackwardKernel(config.addsDq ? "finish" : "queries", config) {
     declareArguments();
     locate();
-    auto [sum] =
-        forRange(0, keyEnd, config.blockN,
-                 {zeros({config.blockM, config.headDim}, real)},
-                 [&](Value start, Value sum) { return addKeys(start, sum); });
+    Value sum = config.addsDq ? mended() : sumOverKeys();
     dsl::store(
         window(dq, headOf(dq, head), queryCount, rowStart, config.blockM),
         cast(sum * scale, config.dtype));
@@ -39,6 +36,8 @@ private:
     delta = kernel.pointer("delta", real);
     if (config.hasLseRest)
       lseRest = kernel.pointer("lse_rest", real);
+    if (config.addsDq)
+      dqSum = kernel.pointer("dq_sum", real);
     dq.base = kernel.pointer("dq", config.dtype);
     headsQ = kernel.i32("heads_q");
     headsKV = kernel.i32("heads_kv");
@@ -65,28 +64,20 @@ private:
     Value kvHead = head / group;
     batchIndex = cast(programId(2), i64);
     queryCount = cast(seqQ, i64);
-    Value keyCount = cast(seqK, i64);
-    query =
-        load(window(q, headOf(q, head), queryCount, rowStart, config.blockM));
-    output = load(window(gradO, headOf(gradO, head), queryCount, rowStart,
-                         config.blockM));
-    Value vectorOfHead = batchIndex * headsQ + cast(head, i64);
-    auto column = [&](const Value &base, const Value &pitch) {
-      return expandDims(load(rowVector(base, pitch, vectorOfHead, rowStart)),
-                        1);
-    };
-    shiftColumn = column(shift, rowPitch);
-    deltaColumn = column(delta, rowPitch);
-    if (config.hasLseRest)
-      restColumn = column(lseRest, queryCount);
-    Value keyBase = headOf(k, kvHead);
+    keyCount = cast(seqK, i64);
+    vectorOfHead = batchIndex * headsQ + cast(head, i64);
+    keyBase = headOf(k, kvHead);
     keys = window(k, keyBase, keyCount, 0, config.blockN);
     values = window(v, headOf(v, kvHead), keyCount, 0, config.blockN);
+    shiftColumn = column(shift, rowPitch);
+    deltaColumn = column(delta, rowPitch);
     keyEnd = seqK;
-    if (!config.causal)
-      return;
-    keyRow = window(k, keyBase, keyCount, 0, 1);
-    locateDiagonal();
+    if (config.causal)
+      locateDiagonal();
+  }
+
+  Value column(const Value &base, const Value &pitch) const {
+    return expandDims(load(rowVector(base, pitch, vectorOfHead, rowStart)), 1);
   }
 
   void locateDiagonal() {
@@ -101,6 +92,36 @@ private:
     }
     lastVisible = expandDims(rows, 1);
     keyEnd = minimum(seqK, end);
+  }
+
+  Value sumOverKeys() {
+    query =
+        load(window(q, headOf(q, head), queryCount, rowStart, config.blockM));
+    output = load(window(gradO, headOf(gradO, head), queryCount, rowStart,
+                         config.blockM));
+    if (config.hasLseRest)
+      restColumn = column(lseRest, queryCount);
+    if (config.causal)
+      keyRow = window(k, keyBase, keyCount, 0, 1);
+    auto [sum] =
+        forRange(0, keyEnd, config.blockN,
+                 {zeros({config.blockM, config.headDim}, real)},
+                 [&](Value start, Value sum) { return addKeys(start, sum); });
+    return sum;
+  }
+
+  /// What `keys` has added up. Where a key that is not finite lies beside the
+  /// diagonal, rows that do not see it have NaN, though they are finite
+  /// themselves: such tiles are computed again.
+  Value mended() {
+    Value sums =
+        load(makeBlockPtr(dqSum + vectorOfHead * rowPitch * config.headDim,
+                          {rowPitch, config.headDim}, {config.headDim, 1},
+                          {rowStart, 0}, {config.blockM, config.headDim}));
+    Value isRowFinite = isFinite(shiftColumn) & isFinite(deltaColumn);
+    return ifThenElse(
+        any(!isFinite(sums) & isRowFinite), [&] { return sumOverKeys(); },
+        [&] { return sums; });
   }
 
   Value visibleAt(const Value &start) const {
@@ -128,11 +149,11 @@ private:
   }
 
   BackwardTensor q, k, v, gradO, dq;
-  Value shift, delta, lseRest;
+  Value shift, delta, lseRest, dqSum;
   Value headsQ, headsKV, seqQ, seqK, rowPitch, scale;
 
-  Value rowStart, head, queryCount;
-  Value query, output, keys, values;
+  Value rowStart, head, queryCount, keyCount, vectorOfHead;
+  Value query, output, keys, values, keyBase;
   Value shiftColumn, deltaColumn, restColumn; ///< [blockM, 1]
   Value keyEnd;
   Value keyRow;      ///< causal: one row of k
@@ -143,6 +164,16 @@ private:
 
 KernelModule
 buildFlashAttentionBackwardQueries(const FlashAttentionBackwardConfig &config) {
+  FlashAttentionBackwardConfig part = config;
+  part.addsDq = false;
+  return QueriesKernel(part).build();
+}
+
+KernelModule buildFlashAttentionBackwardFinishCausal(
+    const FlashAttentionBackwardConfig &config) {
+  if (!config.addsDq || !config.causal)
+    throw Error(ErrorCode::InvalidArgument,
+                "expected addsDq and causal, but got neither or one");
   return QueriesKernel(config).build();
 }
 

@@ -64,7 +64,6 @@ public:
         shift(DType::F32, c.headsQ * pitch()),
         delta(DType::F32, c.headsQ * pitch()),
         dqSum(DType::F32, c.headsQ * pitch() * c.headDim),
-        badKeys(DType::I32, c.headsKV * ((c.seqK + c.blockN - 1) / c.blockN)),
         dq(c.dtype, q.numel()), dk(c.dtype, k.numel()), dv(c.dtype, k.numel()) {
     scale = 1.0f / std::sqrt(float(c.headDim));
   }
@@ -75,7 +74,7 @@ public:
     keys(false);
     if (c.causal)
       keys(true);
-    c.addsDq ? finish() : queries();
+    c.addsDq && !c.causal ? finish() : queries();
     const Shape queryShape = {1, c.headsQ, c.seqQ, c.headDim};
     const Shape keyShape = {1, c.headsKV, c.seqK, c.headDim};
     return {tensorOf(dq, queryShape), tensorOf(dk, keyShape),
@@ -177,16 +176,15 @@ private:
     std::vector<Argument> arguments = inputs();
     arguments.push_back(dk);
     arguments.push_back(dv);
-    if (c.addsDq)
+    if (c.addsDq && !mends)
       arguments.push_back(dqSum);
-    if (c.addsDq && c.causal)
-      arguments.push_back(badKeys);
     addExtents(arguments, {c.headsQ, c.headsKV, c.seqQ, c.seqK, pitch(), 1});
     addStrides(arguments, {c.seqQ, c.seqK, c.seqK, c.seqQ, c.seqK, c.seqK});
     arguments.push_back(scale);
     FlashAttentionBackwardConfig part = config();
     if (!mends)
       return launch(buildFlashAttentionBackwardKeys(part), arguments);
+    part.addsDq = false;
     part.mends = true;
     part.keysBlockM = part.blockM;
     part.keysBlockN = part.blockN;
@@ -196,11 +194,17 @@ private:
 
   void queries() {
     std::vector<Argument> arguments = inputs();
+    if (c.addsDq)
+      arguments.push_back(dqSum);
     arguments.push_back(dq);
     addExtents(arguments, {c.headsQ, c.headsKV, c.seqQ, c.seqK, pitch(), 1});
     addStrides(arguments, {c.seqQ, c.seqK, c.seqK, c.seqQ, c.seqQ});
     arguments.push_back(scale);
-    launch(buildFlashAttentionBackwardQueries(config()), arguments);
+    FlashAttentionBackwardConfig part = config();
+    if (!c.addsDq)
+      return launch(buildFlashAttentionBackwardQueries(part), arguments);
+    part.blockM = part.blockN = 16;
+    launch(buildFlashAttentionBackwardFinishCausal(part), arguments);
   }
 
   void finish() {
@@ -212,8 +216,8 @@ private:
   }
 
   const Case c;
-  Memory q, k, v, dO, dLse, o, oRest, lse, lseRest, shift, delta, dqSum,
-      badKeys, dq, dk, dv;
+  Memory q, k, v, dO, dLse, o, oRest, lse, lseRest, shift, delta, dqSum, dq, dk,
+      dv;
   float scale;
 };
 } // namespace
