@@ -119,11 +119,17 @@ static std::optional<unsigned> counterOf(Value index, scf::ForOp loop) {
   return argument.getArgNumber() - 1;
 }
 
+/// Why a loop with `count` products is not one with `wanted`.
+static std::string otherCount(size_t count, size_t wanted) {
+  return "the loop has " + std::to_string(count) +
+         (count == 1 ? " product" : " products") + " at its top, not " +
+         std::to_string(wanted);
+}
+
 static std::string matchChain(scf::ForOp loop, Chain &chain) {
   SmallVector<WgmmaOp> starts(loop.getBody()->getOps<WgmmaOp>());
   if (starts.size() != 2)
-    return "the loop has " + std::to_string(starts.size()) +
-           " products at its top, not 2";
+    return otherCount(starts.size(), 2);
   std::optional<Product> first = readProduct(starts[0]);
   std::optional<Product> second = readProduct(starts[1]);
   if (!first || !second)
@@ -359,8 +365,7 @@ void Rotation::run() {
 static std::string delayWait(scf::ForOp loop) {
   SmallVector<WgmmaOp> starts(loop.getBody()->getOps<WgmmaOp>());
   if (starts.size() != 1)
-    return "the loop has " + std::to_string(starts.size()) +
-           " products at its top, not 1";
+    return otherCount(starts.size(), 1);
   WgmmaOp start = starts.front();
   WgmmaWaitOp wait = waitOf(start);
   auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());

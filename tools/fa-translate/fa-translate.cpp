@@ -167,6 +167,19 @@ static std::string reportText(const std::string &target,
          result.report.toString();
 }
 
+/// The first option that is given and has no effect on the target; "" for none.
+static StringRef ineffectiveOption(const CommandLine &flags) {
+  const std::pair<const cl::Option *, bool> options[] = {
+      {&flags.cpu, /*isForCpu=*/true},
+      {&flags.numWarps, false},
+      {&flags.numStages, false},
+      {&flags.plain, false}};
+  for (auto [option, isForCpu] : options)
+    if (option->getNumOccurrences() && isForCpu != (flags.target == "cpu"))
+      return option->ArgStr;
+  return "";
+}
+
 static int translate(const CommandLine &flags) {
   const bool cpu = flags.target == "cpu";
   const bool cubin = flags.emit == "cubin";
@@ -186,6 +199,11 @@ static int translate(const CommandLine &flags) {
     return fail("will not write " +
                 Twine(cubin ? "a cubin" : "an object file") +
                 " to a terminal; use -o FILE");
+
+  if (const StringRef option = ineffectiveOption(flags);
+      !flags.listKernels && !option.empty())
+    return fail("'--" + option + "' has no effect on target '" + flags.target +
+                "'");
 
   auto input = llvm::MemoryBuffer::getFileOrSTDIN(flags.input);
   if (!input)

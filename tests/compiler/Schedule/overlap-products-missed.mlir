@@ -165,7 +165,7 @@ tile.kernel @changed(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %v: !tile.ptr<bf1
   tile.return
 }
 
-// CHECK: Function=not_added | Reason="products are waited for: the loop has 1 products at its top, not 2; the product does not add to a carried tile; there is no second product"
+// CHECK: Function=not_added | Reason="products are waited for: the loop has 1 product at its top, not 2; the product does not add to a carried tile; there is no second product"
 tile.kernel @not_added(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %v: !tile.ptr<bf16>, %o: !tile.ptr<f32>, %keys: i32)
     grid(keys) -> (1) {
   %c0 = arith.constant 0 : i32
@@ -192,7 +192,7 @@ tile.kernel @not_added(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %v: !tile.ptr<b
   tile.return
 }
 
-// CHECK: Function=read | Reason="products are waited for: the loop has 1 products at its top, not 2; the product is used in the loop; there is no second product"
+// CHECK: Function=read | Reason="products are waited for: the loop has 1 product at its top, not 2; the product is used in the loop; there is no second product"
 tile.kernel @read(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %v: !tile.ptr<bf16>, %o: !tile.ptr<f32>, %keys: i32)
     grid(keys) -> (1) {
   %c0 = arith.constant 0 : i32
@@ -220,7 +220,7 @@ tile.kernel @read(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %v: !tile.ptr<bf16>,
   tile.return
 }
 
-// CHECK: Function=registers | Reason="products are waited for: the loop has 1 products at its top, not 2; the product's left operand is in registers, which the next iteration writes; there is no second product"
+// CHECK: Function=registers | Reason="products are waited for: the loop has 1 product at its top, not 2; the product's left operand is in registers, which the next iteration writes; there is no second product"
 tile.kernel @registers(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %v: !tile.ptr<bf16>, %o: !tile.ptr<f32>, %keys: i32)
     grid(keys) -> (1) {
   %c0 = arith.constant 0 : i32
