@@ -67,12 +67,13 @@ struct Release {
 /// Rewrites the body of one loop.
 class Issuer {
 public:
-  Issuer(scf::ForOp loop, int64_t sharedLimit)
-      : loop(loop), body(*loop.getBody()), sharedLimit(sharedLimit) {}
+  Issuer(scf::ForOp loop, Block &body, int64_t sharedLimit)
+      : loop(loop), body(body), sharedLimit(sharedLimit) {}
   std::string run();
 
 private:
   std::string collect();
+  void rereadRows();
   void stageInTurn();
   void collectOrder();
   void chooseStarts();
@@ -144,7 +145,7 @@ static Value findCounter(Block &body) {
 
 void Issuer::stageInTurn() {
   constexpr int64_t kBuffers = 2;
-  Value counter = findCounter(body);
+  Value counter = findCounter(*loop.getBody());
   auto kernel = loop->getParentOfType<tile::KernelOp>();
   auto roles = loop->getParentOfType<tilegpu::WarpSpecializeOp>();
   if (!counter || !roles)
@@ -205,8 +206,36 @@ void Issuer::stageInTurn() {
   if (!any)
     return;
   // Who comes from another loop may still be waited for there.
-  OpBuilder before(loop);
-  tilegpu::BarrierOp::create(before, loop.getLoc());
+  OpBuilder b(loop);
+  tilegpu::BarrierOp::create(b, loop.getLoc());
+  // Other sides of a branch take the place of an iteration's barrier.
+  if (auto branch = dyn_cast<scf::IfOp>(body.getParentOp()))
+    for (Region *side : {&branch.getThenRegion(), &branch.getElseRegion()})
+      if (!side->empty() && &side->front() != &body) {
+        b.setInsertionPoint(side->front().getTerminator());
+        tilegpu::BarrierOp::create(b, loop.getLoc());
+      }
+}
+
+/// In a branch, rows that were read before it are read again: they are in their
+/// buffer until the iteration ends.
+void Issuer::rereadRows() {
+  if (&body == loop.getBody())
+    return;
+  DenseMap<Operation *, Value> again;
+  for (Operation &op : body)
+    for (OpOperand &operand : op.getOpOperands()) {
+      auto load = operand.get().getDefiningOp<LoadSharedOp>();
+      if (!load || load->getBlock() != loop.getBody() ||
+          cast<RankedTensorType>(load.getType()).getRank() != 1)
+        continue;
+      Value &copy = again[load];
+      if (!copy) {
+        OpBuilder b(&op);
+        copy = b.clone(*load)->getResult(0);
+      }
+      operand.set(copy);
+    }
 }
 
 //===----------------------------------------------------------------------===//
@@ -382,6 +411,7 @@ bool Issuer::countPending() {
 std::string Issuer::run() {
   if (std::string reason = collect(); !reason.empty())
     return reason;
+  rereadRows();
   stageInTurn();
   collectOrder();
   chooseStarts();
@@ -398,7 +428,7 @@ std::string Issuer::run() {
   return countPending() ? "" : "each of its products needs the one before";
 }
 
-std::string flashtile::gpu::issueProducts(scf::ForOp loop,
+std::string flashtile::gpu::issueProducts(scf::ForOp loop, Block &block,
                                           int64_t sharedLimit) {
-  return Issuer(loop, sharedLimit).run();
+  return Issuer(loop, block, sharedLimit).run();
 }

@@ -14,10 +14,12 @@
 
 namespace flashtile::gpu {
 
-/// Starts the products of a loop's body as early as their operands allow, and
-/// waits for each where its result is first used. `sharedLimit`: bytes of
-/// shared memory of a program. Why not, or nothing.
-std::string issueProducts(mlir::scf::ForOp loop, int64_t sharedLimit);
+/// Starts the products of a block as early as their operands allow, and waits
+/// for each where its result is first used. The block is the body of `loop`, or
+/// a side of a branch there. `sharedLimit`: bytes of shared memory of a
+/// program. Why not, or nothing.
+std::string issueProducts(mlir::scf::ForOp loop, mlir::Block &block,
+                          int64_t sharedLimit);
 
 } // namespace flashtile::gpu
 

@@ -434,11 +434,22 @@ static std::string delayWait(scf::ForOp loop) {
   return {};
 }
 
+/// The body, or the side of a branch there that has products.
+static Block &productBlockOf(scf::ForOp loop) {
+  if (!loop.getBody()->getOps<WgmmaOp>().empty())
+    return *loop.getBody();
+  for (auto branch : loop.getBody()->getOps<scf::IfOp>())
+    for (Region *side : {&branch.getElseRegion(), &branch.getThenRegion()})
+      if (!side->empty() && !side->front().getOps<WgmmaOp>().empty())
+        return side->front();
+  return *loop.getBody();
+}
+
 void OverlapProducts::runOnOperation() {
   SmallVector<scf::ForOp> loops;
   getOperation().getBody().walk([&](tilegpu::WarpSpecializeOp roles) {
     roles.getConsumer().walk([&](scf::ForOp loop) {
-      if (!loop.getBody()->getOps<WgmmaOp>().empty())
+      if (!productBlockOf(loop).getOps<WgmmaOp>().empty())
         loops.push_back(loop);
     });
   });
@@ -458,7 +469,8 @@ void OverlapProducts::runOnOperation() {
                     "the product runs while the next iteration starts");
       continue;
     }
-    std::string whyInOrder = issueProducts(loop, sharedLimit);
+    std::string whyInOrder =
+        issueProducts(loop, productBlockOf(loop), sharedLimit);
     if (whyInOrder.empty())
       remarkApplied(loop, "tilegpu-overlap-products", "Overlap",
                     "products start when their operands are there, and are "

@@ -59,6 +59,27 @@ def OrderProgramsPass
                            "::flashtile::tilegpu::TileGPUDialect"];
 }
 
+def SplitBranchesPass : Pass<"tilegpu-split-branches", "::flashtile::tile::KernelOp"> {
+  let summary = "give the usual case of an iteration a block of its own";
+  let description = [{
+    In a loop with several products, of which some stand in branches whose
+    conditions need none (rare cases, as values that are not finite), everything
+    from the first product on goes into one branch. Its usual side has all the
+    products in one block, where they can run together.
+
+    **Input:** a kernel of the tile dialect, for sm_90a.
+
+    **Output:** such loops with loads, the condition, and one `scf.if`.
+
+    **Example:** tests/compiler/Schedule/split-branches.mlir
+
+    **Order:** before `--convert-tile-to-tilegpu`, which gives each side layouts
+    of its own.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def HoistOperandsPass : Pass<"tilegpu-hoist-operands", "::flashtile::tile::KernelOp"> {
   let summary = "keep left operands that a loop does not change in registers";
   let description = [{

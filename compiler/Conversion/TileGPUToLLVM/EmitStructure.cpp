@@ -380,6 +380,9 @@ LogicalResult GpuEmitter::emitIf(scf::IfOp branch) {
       b.setInsertionPoint(to->getTerminator());
     else
       b.setInsertionPointToEnd(to);
+    if (from == branch.thenBlock() &&
+        branch->hasAttr(tilegpu::TileGPUDialect::kRareAttr))
+      findThreadAgain();
     if (failed(emitBlock(*from)))
       return failure();
     SmallVector<Value> yields;
@@ -391,7 +394,15 @@ LogicalResult GpuEmitter::emitIf(scf::IfOp branch) {
   };
   // After either side: what may be left of each.
   bool storedBefore = stored, loadedBefore = loaded, addedBefore = added;
-  if (failed(side(branch.thenBlock(), newIf.thenBlock())))
+  // What a rare side needs of the thread takes no registers elsewhere.
+  bool isRare = branch->hasAttr(tilegpu::TileGPUDialect::kRareAttr);
+  ThreadState outer;
+  if (isRare)
+    outer = self;
+  LogicalResult emitted = side(branch.thenBlock(), newIf.thenBlock());
+  if (isRare)
+    self = outer;
+  if (failed(emitted))
     return failure();
   std::swap(stored, storedBefore);
   std::swap(loaded, loadedBefore);

@@ -33,6 +33,9 @@ void buildGpuPipeline(OpPassManager &pm, const GpuPipelineOptions &options) {
   tilegpu::SpecializeArgumentsPassOptions arguments;
   arguments.functions = options.functions;
   pm.addPass(tilegpu::createSpecializeArgumentsPass(arguments));
+  // The usual case of an iteration has its products in one block.
+  if (options.target == "sm_90a")
+    pm.addNestedPass<tile::KernelOp>(createSplitBranchesPass());
   // Every tile has a layout; movement between layouts is explicit.
   ConvertTileToTileGPUPassOptions layouts;
   layouts.target = options.target;

@@ -62,6 +62,13 @@ TileGPUDialect::verifyOperationAttribute(Operation *op,
              << name << "' to be a unit attribute of an 'scf.for'";
     return success();
   }
+  if (name == kRareAttr) {
+    if (op->getName().getStringRef() != "scf.if" ||
+        !isa<UnitAttr>(attribute.getValue()))
+      return op->emitOpError("expected '")
+             << name << "' to be a unit attribute of an 'scf.if'";
+    return success();
+  }
   if (!isa<tile::KernelOp>(op))
     return op->emitOpError("expected '") << name << "' on a 'tile.kernel' only";
   if (name == kTargetAttr) {

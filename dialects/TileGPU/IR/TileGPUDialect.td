@@ -35,6 +35,8 @@ def TileGPU_Dialect : Dialect {
     /// Unit, of the `scf.for` whose iterations are the programs of a block:
     /// none sees what another one writes to memory.
     static constexpr char kProgramsAttr[] = "tilegpu.programs";
+    /// Unit, of an `scf.if` whose then side seldom runs.
+    static constexpr char kRareAttr[] = "tilegpu.rare";
   }];
   let hasOperationAttrVerify = 1;
 }
