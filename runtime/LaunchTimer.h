@@ -6,7 +6,10 @@
 // One way to measure for the autotuner, the benchmarks and applications: after
 // warming up, several groups of launches, of which the median counts. On a GPU
 // groups are timed there, by events, so that what the host does between
-// launches does not count as long as the queue does not run empty.
+// launches does not count as long as the queue does not run empty. Launches
+// that are not counted go before each group, so that it does not begin empty.
+// Where the host takes longer for a launch than the device, groups can be
+// graphs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,6 +37,10 @@ struct TimingOptions {
   /// A launch that took longer than this while warming up is not measured any
   /// further.
   double limitMilliseconds = std::numeric_limits<double>::infinity();
+  /// On a GPU: groups are recorded once and then launched as graphs, so that
+  /// the host's time for each launch does not count. All launches then go into
+  /// a stream of their own, and none may allocate or wait.
+  bool graphs = false;
 };
 
 struct Timing {

@@ -139,6 +139,13 @@ TEST_F(TuningGpuTest, TimesLaunchesByEvents) {
   EXPECT_GT(timing.milliseconds, 1e-4);
   EXPECT_LT(timing.milliseconds, timing.firstMilliseconds);
 
+  TimingOptions graphs;
+  graphs.graphs = true;
+  const Timing recorded = timeLaunches(gpu0, launch, graphs);
+  EXPECT_EQ(recorded.groups.size(), 5u);
+  EXPECT_GT(recorded.milliseconds, 1e-4);
+  EXPECT_LT(recorded.milliseconds, 2 * timing.milliseconds);
+
   // What is captured does not run, and so has no time.
   const CudaStream stream = CudaStream::create(device());
   const CudaStreamGuard guard(stream);

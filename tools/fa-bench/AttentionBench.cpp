@@ -286,6 +286,10 @@ static int runAttention(const Options &options, bool isDense) {
     throw Error(ErrorCode::InvalidArgument,
                 "expected --scores only with --pass forward or both: the "
                 "backward keeps its scores in f32");
+  if (common.graph && (isDense || !isForwardOnly))
+    throw Error(ErrorCode::InvalidArgument,
+                "expected --graph only with flash-attention --pass forward: "
+                "other launches allocate");
   scoreTypeOf(options.scores, DType::F32);
   Sweep sweep;
   sweep.benchmark = isDense ? "dense-attention" : "flash-attention";

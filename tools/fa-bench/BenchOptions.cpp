@@ -98,6 +98,11 @@ void flashtile::tools::checkTarget(const BenchOptions &options, Device device) {
                   fmt::format("expected {} only with --target cuda: it has no "
                               "effect on {}",
                               name, device.toString()));
+  if (options.graph)
+    throw Error(ErrorCode::InvalidArgument,
+                "expected --graph only with --target cuda: it has no effect "
+                "on " +
+                    device.toString());
 }
 
 void flashtile::tools::checkTiles(const std::vector<TileExtent> &extents) {
@@ -169,6 +174,9 @@ void flashtile::tools::addBenchOptions(CLI::App &command, BenchOptions &options,
                    "the library's table");
   command.add_flag("--check", options.check,
                    "Judge each result first; exit 1 if one fails");
+  command.add_flag("--graph", options.graph,
+                   "Time graphs of launches on a GPU, without the host's time "
+                   "for each");
   command.add_flag("--progress", options.progress,
                    "Show progress on stderr, even if that is no terminal");
   command.add_option("--csv", options.csv, "Write the results as CSV");

@@ -25,7 +25,7 @@ struct BenchOptions {
   std::vector<std::string> dtypes = {"bf16"};
   /// 0 leaves the choice to the library.
   int64_t tileM = 0, tileN = 0, tileK = 0, numWarps = 0, numStages = 0;
-  bool tune = false, check = false, progress = false;
+  bool tune = false, check = false, progress = false, graph = false;
   std::optional<std::string> csv, json, svg;
   std::vector<std::string> anchors;
   int groups = 5, warmups = 10;

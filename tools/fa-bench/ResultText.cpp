@@ -60,9 +60,10 @@ static std::string tilesText(const TuningConfig &tiles, bool onGpu) {
 std::string flashtile::tools::tableHeader(const BenchReport &report,
                                           const BenchCase &point,
                                           bool isChecked) {
-  std::string text = fmt::format(
-      "{} on {}; median of {} groups of launches\n{:<8}", report.benchmark,
-      report.device, report.timing.groups, "dtype");
+  std::string text =
+      fmt::format("{} on {}; median of {} {} of launches\n{:<8}",
+                  report.benchmark, report.device, report.timing.groups,
+                  report.timing.graphs ? "graphs" : "groups", "dtype");
   for (const auto &[name, value] : point.parameters)
     text += fmt::format(" {:>{}}", name, std::max<size_t>(name.size(), 5));
   if (report.showsPass)
@@ -239,6 +240,7 @@ std::string flashtile::tools::jsonText(const BenchReport &report) {
   json["device"] = report.device;
   json["warmups"] = report.timing.warmups;
   json["groups"] = report.timing.groups;
+  json["graphs"] = report.timing.graphs;
   json["rows"] = nlohmann::ordered_json::array();
   for (const BenchRow &row : report.rows)
     json["rows"].push_back(jsonRow(report, row));

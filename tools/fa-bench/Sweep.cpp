@@ -136,6 +136,7 @@ int flashtile::tools::runSweep(const Sweep &sweep,
   report.onGpu = sweep.device.isCuda();
   report.timing.groups = options.groups;
   report.timing.warmups = options.warmups;
+  report.timing.graphs = options.graph;
   if (!report.onGpu)
     report.timing.warmupMilliseconds = 200;
 
