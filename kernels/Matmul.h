@@ -51,7 +51,7 @@ struct MatmulOptions {
 /// a is [..., m, k] and b is [..., k, n], of one element type: any float, or
 /// i8. The leading dimensions broadcast. Any strides; a transposed view costs
 /// no copy. Throws InvalidArgument for shapes and types other than these.
-/// Differentiable without an activation; see MatmulFunction.h.
+/// Differentiable; see MatmulFunction.h.
 Tensor matmul(const Tensor &a, const Tensor &b,
               const MatmulOptions &options = {});
 

@@ -7,9 +7,13 @@
 
 #include "kernels/MatmulFunction.h"
 
-#include "compiler/Support/Error.h"
+#include "kernels/ActivationBackwardKernel.h"
+#include "kernels/LookupTable.h"
 #include "kernels/TensorStack.h"
 #include "runtime/Autograd/GradientArithmetic.h"
+#include "runtime/Jit.h"
+
+#include <tuple>
 
 using namespace flashtile;
 using namespace flashtile::kernels;
@@ -89,36 +93,66 @@ static Tensor gradientOfB(const Tensor &gradient, const Tensor &a,
                      options, call.shapeB, call.dtype);
 }
 
+/// f'(a b + bias) dc, in f32 or f64. The product is computed again, so that it
+/// is not kept, and not rounded.
+static Tensor throughActivation(const Tensor &a, const Tensor &b,
+                                const Tensor &bias, const Tensor &gradient,
+                                const Call &call) {
+  MatmulOptions options = call.options;
+  options.bias = bias;
+  options.activation = Activation::None;
+  options.outputType = wideType(call.dtype);
+  const Tensor z = matmul(a, b, options);
+  const Tensor dz = Tensor::empty(z.shape(), z.dtype(), z.device());
+  const Device device = z.device();
+  using Key = std::tuple<int, int, Activation, DType, DType>;
+  static LookupTable<Key, Kernel> table;
+  const Key key = {static_cast<int>(device.kind()), device.index(),
+                   call.options.activation, z.dtype(), gradient.dtype()};
+  const Kernel kernel = table.get(key, [&] {
+    return Jit(device)
+        .compile(buildActivationBackward(call.options.activation, z.dtype(),
+                                         gradient.dtype()))
+        .kernel();
+  });
+  kernel(z, autograd::dense(gradient), dz, z.numel());
+  return dz;
+}
+
 Tensor Matmul::forward(autograd::Context &ctx, const Tensor &a, const Tensor &b,
                        const Tensor &bias, const MatmulOptions &options) {
   MatmulOptions whole = options;
   whole.bias = bias;
-  if (options.activation != Activation::None)
-    throw Error(ErrorCode::Unsupported,
-                "matmul: there is no gradient through an activation; apply it "
-                "by a call of its own, or multiply within a NoGradGuard");
   Tensor c = matmul(a, b, whole);
   Call call = {options, a.shape(), b.shape(), a.dtype()};
   call.options.bias = {};
   ctx.savedData["call"] = call;
   // Only what a gradient needs, so that the other may be written to.
-  ctx.saveForBackward({ctx.needsInputGrad(1) ? a : Tensor(),
-                       ctx.needsInputGrad(0) ? b : Tensor()});
+  const bool again = options.activation != Activation::None;
+  const auto needed = [&](bool isNeeded, const Tensor &tensor) {
+    return isNeeded || again ? tensor : Tensor();
+  };
+  ctx.saveForBackward({needed(ctx.needsInputGrad(1), a),
+                       needed(ctx.needsInputGrad(0), b), needed(false, bias)});
   return c;
 }
 
 TensorList Matmul::backward(autograd::Context &ctx,
                             const TensorList &gradOutputs) {
   const TensorList saved = ctx.savedTensors();
-  const auto &call = ctx.savedData.at("call").to<Call>();
+  Call call = ctx.savedData.at("call").to<Call>();
+  Tensor whole = gradOutputs[0];
+  if (call.options.activation != Activation::None)
+    whole = throughActivation(saved[0], saved[1], saved[2], whole, call);
+  call.options.activation = Activation::None;
   const DType type = productType(call.dtype);
-  const Tensor gradient = convertTo(gradOutputs[0], type);
+  const Tensor gradient = convertTo(whole, type);
   TensorList gradients(3);
   if (ctx.needsInputGrad(0))
     gradients[0] = gradientOfA(gradient, convertTo(saved[1], type), call);
   if (ctx.needsInputGrad(1))
     gradients[1] = gradientOfB(gradient, convertTo(saved[0], type), call);
   if (ctx.needsInputGrad(2))
-    gradients[2] = sumTo(gradOutputs[0], {gradOutputs[0].size(-1)});
+    gradients[2] = sumTo(whole, {whole.size(-1)});
   return gradients;
 }

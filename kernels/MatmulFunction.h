@@ -15,9 +15,9 @@ namespace flashtile {
 
 /// matmul(), differentiable: da = dc b^T and db = a^T dc, summed over what was
 /// broadcast or shared by a group, in the type of the operands (bf16 for the
-/// fp8 types) with sums in f32. matmul() itself calls this where an operand is
-/// recorded. `bias` counts, not `options.bias`; there is no gradient through an
-/// activation.
+/// fp8 types) with sums in f32. Behind an activation, the product is computed
+/// again for its derivative. matmul() itself calls this where an operand is
+/// recorded. `bias` counts, not `options.bias`.
 struct Matmul : autograd::Function<Matmul> {
   static Tensor forward(autograd::Context &ctx, const Tensor &a,
                         const Tensor &b, const Tensor &bias,

@@ -10,6 +10,7 @@
 #include "compiler/Support/Error.h"
 #include "kernels/FlashAttentionConfigs.h"
 #include "kernels/LookupTable.h"
+#include "kernels/Matmul.h"
 #include "kernels/MlpKernel.h"
 #include "kernels/TensorStack.h"
 #include "runtime/Autograd/Autograd.h"
@@ -272,10 +273,24 @@ static Shape outputShape(const Tensor &x, const Problem &problem) {
   return shape;
 }
 
+/// As two products, each of which knows its gradients. The hidden layer is in
+/// memory then, which a backward needs anyway.
+static Tensor recordedMlp(const Tensor &x, const Tensor &w1, const Tensor &w2,
+                          const MlpOptions &options) {
+  MatmulOptions first, second;
+  first.bias = options.b1;
+  first.activation = options.activation;
+  second.bias = options.b2;
+  const Tensor rows = x.rank() == 1 ? x.unsqueeze(0) : x;
+  const Tensor y = matmul(matmul(rows, w1, first), w2, second);
+  return x.rank() == 1 ? y.squeeze(0) : y;
+}
+
 Tensor flashtile::mlp(const Tensor &x, const Tensor &w1, const Tensor &w2,
                       const MlpOptions &options) {
-  autograd::checkNotRecorded("mlp", {x, w1, w2, options.b1, options.b2});
   const Problem problem = checkedProblem(x, w1, w2, options);
+  if (autograd::isRecorded({x, w1, w2, options.b1, options.b2}))
+    return recordedMlp(x, w1, w2, options);
   const Tensor y =
       Tensor::empty(outputShape(x, problem), x.dtype(), x.device());
   launch(kernelFor(problem, chooseTiles(problem, options)), problem, y);
@@ -284,7 +299,8 @@ Tensor flashtile::mlp(const Tensor &x, const Tensor &w1, const Tensor &w2,
 
 void flashtile::mlp(const Tensor &x, const Tensor &w1, const Tensor &w2,
                     const MlpOptions &options, Tensor &y) {
-  autograd::checkNotRecorded("mlp", {x, w1, w2, options.b1, options.b2});
+  autograd::checkNotRecorded("mlp into a tensor of the caller",
+                             {x, w1, w2, options.b1, options.b2});
   const Problem problem = checkedProblem(x, w1, w2, options);
   checkTensor("y", y, x, outputShape(x, problem));
   if (!y.isContiguous())

@@ -42,10 +42,11 @@ struct MlpOptions {
 /// [hidden, outputs], all of f32, f16 or bf16, with contiguous rows; sums are
 /// of f32, and the hidden layer is rounded to the type. Inputs and outputs are
 /// 8 to 256 in steps of 8. Throws InvalidArgument for what is neither.
+/// Differentiable: where an operand is recorded, it runs as two products.
 Tensor mlp(const Tensor &x, const Tensor &w1, const Tensor &w2,
            const MlpOptions &options = {});
 
-/// The same into a contiguous tensor of the caller.
+/// The same into a contiguous tensor of the caller. Not differentiable.
 void mlp(const Tensor &x, const Tensor &w1, const Tensor &w2,
          const MlpOptions &options, Tensor &y);
 

@@ -105,9 +105,7 @@ Tensor flashtile::softmaxBackward(const Tensor &x, const Tensor &gradY,
 
   std::vector<ArgumentValue> arguments = {in, dy, dx};
   if (config.hasGradLse)
-    arguments.push_back(
-        autograd::denseView(autograd::convertTo(gradLse, wide), {-1})
-            .contiguous());
+    arguments.push_back(autograd::dense(autograd::convertTo(gradLse, wide)));
   for (int64_t extent : {in.size(1), in.size(2), in.size(0)})
     arguments.push_back(extent);
   for (const Tensor *tensor : {&in, &dy})

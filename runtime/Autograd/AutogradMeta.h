@@ -16,7 +16,7 @@
 
 namespace flashtile {
 class Tensor;
-}
+} // namespace flashtile
 
 namespace flashtile::autograd {
 

@@ -10,6 +10,7 @@
 #include "compiler/Support/Error.h"
 #include "runtime/Autograd/BackwardPass.h"
 #include "runtime/Autograd/TensorAccess.h"
+#include "runtime/cuda/CudaBackend.h"
 
 #include <algorithm>
 
@@ -117,12 +118,15 @@ void FunctionNode::saveTensors() {
 void FunctionNode::finish() {
   if (isRecorded) {
     checkArguments();
+    for (const Argument &argument : arguments)
+      recordedStreams.note(argument.tensor);
     saveTensors();
   }
   context.toSave = {};
   context.nonDifferentiable = {};
   arguments = {};
   results = {};
+  isFinished = true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -158,7 +162,21 @@ void FunctionNode::checkResults(const TensorList &gradients) const {
                       std::to_string(gradients.size()));
 }
 
+/// Operands may have been made in other streams than the one that reads them
+/// now, and may end with the graph.
+void FunctionNode::recordUses() {
+  if (recordedStreams.isEmpty())
+    return;
+  const std::lock_guard<std::mutex> lock(context.mutex);
+  for (const Context::Saved &saved : context.saved)
+    if (saved.tensor.defined() && saved.tensor.device().isCuda())
+      if (const CudaStream *stream =
+              recordedStreams.find(saved.tensor.device()))
+        recordUse(saved.tensor, *stream);
+}
+
 TensorList FunctionNode::apply(TensorList &&gradients) {
+  recordUses();
   TensorList gradOutputs(inputOfResult.size());
   for (size_t i = 0; i < gradOutputs.size(); ++i) {
     if (inputOfResult[i] < 0)
@@ -187,8 +205,10 @@ void Context::markNonDifferentiable(const TensorList &outputs) {
 }
 
 bool Context::needsInputGrad(size_t index) const {
+  // A pass that is running has no say in what another call will want.
   return node->isEdge(index) &&
-         BackwardPass::isWanted(node->nextEdges()[index]);
+         (!node->isFinished ||
+          BackwardPass::isWanted(node->nextEdges()[index]));
 }
 
 void Context::check() const {

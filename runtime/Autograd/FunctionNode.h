@@ -17,6 +17,8 @@
 namespace flashtile::autograd {
 
 class FunctionNode final : public Node {
+  friend class Context;
+
 public:
   using Backward = TensorList (*)(Context &, TensorList &&);
 
@@ -49,12 +51,14 @@ private:
   bool isArgument(const Tensor &tensor) const;
   void checkArguments() const;
   void saveTensors();
+  void recordUses();
   void checkResults(const TensorList &gradients) const;
 
   const std::type_info &type;
   const Backward backward;
-  const bool wasEnabled;          ///< GradMode when the call began
-  bool isRecorded = false;        ///< whether there is anything to go back to
+  const bool wasEnabled;   ///< GradMode when the call began
+  bool isRecorded = false; ///< whether there is anything to go back to
+  bool isFinished = false;
   std::vector<bool> isTensor;     ///< of arguments
   std::vector<int> inputOfResult; ///< -1: no gradient; else the input
 

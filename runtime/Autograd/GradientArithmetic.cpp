@@ -105,6 +105,10 @@ Tensor autograd::denseCopy(const Tensor &source) {
   return copy;
 }
 
+Tensor autograd::dense(const Tensor &source) {
+  return source.isContiguous() ? source : denseCopy(source);
+}
+
 Tensor autograd::convertTo(const Tensor &source, DType dtype) {
   if (source.dtype() == dtype)
     return source;
@@ -116,9 +120,8 @@ Tensor autograd::convertTo(const Tensor &source, DType dtype) {
 Tensor autograd::denseView(const Tensor &source, const Shape &shape) {
   const NoGradGuard noGrad;
   // On a GPU, reshape() would gather elements through the host.
-  if (!source.device().isCpu() && !source.isContiguous())
-    return denseCopy(source).view(shape);
-  return source.reshape(shape);
+  return source.device().isCpu() ? source.reshape(shape)
+                                 : dense(source).view(shape);
 }
 
 /// The sum over the dimensions in which `shape`, of the same rank, has 1.

@@ -26,6 +26,8 @@ void addInto(const Tensor &target, const Tensor &source);
 void copyInto(const Tensor &target, const Tensor &source);
 /// Always a copy; contiguous.
 Tensor denseCopy(const Tensor &source);
+/// The tensor itself if it is contiguous, else a copy.
+Tensor dense(const Tensor &source);
 /// The tensor itself if it is of that type, else a copy.
 Tensor convertTo(const Tensor &source, DType dtype);
 /// The same elements in row-major order: a view where the strides allow it.

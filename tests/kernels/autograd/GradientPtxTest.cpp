@@ -10,6 +10,7 @@
 
 #include "compiler/Driver/Compiler.h"
 #include "compiler/Driver/PtxAssembler.h"
+#include "kernels/ActivationBackwardKernel.h"
 #include "kernels/SoftmaxBackwardKernel.h"
 #include "runtime/Autograd/GradientKernels.h"
 
@@ -68,6 +69,18 @@ TEST_F(GradientPtxTest, Sums) {
     for (bool isWide : {false, true})
       expectGood(autograd::buildSum(type, isWide),
                  toString(type) + (isWide ? " wide" : ""));
+}
+
+TEST_F(GradientPtxTest, Activations) {
+  for (Activation activation : {Activation::Relu, Activation::Gelu,
+                                Activation::GeluTanh, Activation::Silu}) {
+    expectGood(
+        kernels::buildActivationBackward(activation, DType::F32, DType::BF16),
+        activationName(activation));
+    expectGood(
+        kernels::buildActivationBackward(activation, DType::F64, DType::F64),
+        activationName(activation));
+  }
 }
 
 TEST_F(GradientPtxTest, Softmax) {

@@ -174,6 +174,36 @@ TEST_F(StreamTest, AThreadsOwnDefaultStreamMeansTheLegacyOneLater) {
   EXPECT_THAT(fills(), ElementsAre(legacy));
 }
 
+namespace {
+/// Saves its operand.
+struct Saves : autograd::Function<Saves> {
+  static Tensor forward(autograd::Context &ctx, const Tensor &x,
+                        const Tensor &w) {
+    ctx.saveForBackward({w});
+    return x.detach();
+  }
+  static TensorList backward(autograd::Context &ctx,
+                             const TensorList &gradOutputs) {
+    EXPECT_TRUE(ctx.savedTensors()[0].defined());
+    return {gradOutputs[0]};
+  }
+};
+} // namespace
+
+TEST_F(StreamTest, SavedOperandsOfOtherStreamsLiveUntilTheyAreRead) {
+  const Tensor x = in(first, [&] { return onGpu(0); }).setRequiresGrad();
+  Tensor w = in(second, [&] { return onGpu(3); });
+  const Tensor y = in(first, [&] { return Saves::apply(x, w); });
+  w = {};
+  in(first, [&] {
+    const Tensor gradient = onGpu(1);
+    driver.calls.clear();
+    y.backward(gradient); // frees w at its end
+    return 0;
+  });
+  EXPECT_THAT(waits(), ElementsAre(second.handle()));
+}
+
 TEST_F(StreamTest, AFailureOfTheDriverLeavesTheGraphUsable) {
   const Tensor x = onGpu(0).setRequiresGrad();
   const Tensor y = in(first, [&] { return Fills::apply(x); });
