@@ -9,6 +9,7 @@
 
 #include "compiler/Conversion/TileGPUToLLVM/GpuEmitter.h"
 #include "compiler/Conversion/TileGPUToLLVM/Passes.h"
+#include "compiler/Conversion/TileGPUToLLVM/RegisterNeeds.h"
 
 #include "dialects/TileGPU/IR/LaunchAttributes.h"
 
@@ -29,6 +30,9 @@ using namespace flashtile::tile;
 
 /// The warpgroup of a producer, of which one thread works.
 static constexpr int64_t kProducerThreads = 128;
+/// Of the multiprocessor that has most, and what the system adds to a block.
+static constexpr int64_t kMostSharedBytes = 228 * 1024;
+static constexpr int64_t kReservedSharedBytes = 1024;
 
 namespace {
 struct ConvertTileGPUToLLVM
@@ -70,6 +74,7 @@ LogicalResult ConvertTileGPUToLLVM::convert(KernelOp kernel) {
   if (!warps)
     return kernel.emitError("expected layouts: run convert-tile-to-tilegpu "
                             "before convert-tilegpu-to-llvm");
+  warnOfTilesBeyondRegisters(kernel);
   MLIRContext *context = &getContext();
   ImplicitLocOpBuilder b(kernel.getLoc(), kernel);
   auto global = LLVM::LLVMPointerType::get(
@@ -120,6 +125,11 @@ LogicalResult ConvertTileGPUToLLVM::convert(KernelOp kernel) {
   if (failed(
           emitter.emit(arguments, entry->getArguments().take_back(3), shared)))
     return failure();
+  // Where shared memory has room for one block, ptxas would save registers for
+  // a second one and spill.
+  if (2 * (emitter.sharedBytes() + kReservedSharedBytes) > kMostSharedBytes)
+    function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                      b.getI32IntegerAttr(1));
   b.setInsertionPointToEnd(entry);
   LLVM::ReturnOp::create(b, ValueRange());
   function->setAttr(kSharedBytesAttr,

@@ -84,24 +84,45 @@ static std::string coordinateList(size_t place, size_t count) {
 
 void GpuEmitter::forBoxes(
     tilegpu::TensorMapType map, Value slot, ValueRange coordinates,
-    function_ref<void(Value address, ArrayRef<Value> at)> copy) {
+    function_ref<void(Value address, ArrayRef<Value> at)> copy,
+    function_ref<void()> finish) {
   SharedLayout memory = sharedLayoutOf(cast<tilegpu::SmemType>(slot.getType()));
   Value start = smemAddress(slot);
   SmallVector<Value> at;
   for (Value coordinate : coordinates)
     at.push_back(scalar(coordinate));
-  Value first = at.front();
+  const Value first = at.front();
+  const int64_t count = map.getBoxCount();
+  // Unrolled, many boxes take more uniform registers than there are.
+  constexpr int64_t kMostUnrolled = 8;
+  auto emitBox = [&](Value columns, Value bytes) {
+    at.front() = arith::AddIOp::create(b, first, columns);
+    copy(arith::AddIOp::create(b, start, bytes), at);
+  };
   bySingleThread([&] {
-    for (int64_t box = 0; box < map.getBoxCount(); ++box) {
-      Value address = start;
-      if (box > 0) {
-        at.front() =
-            arith::AddIOp::create(b, first, i32(box * map.getBoxColumns()));
-        address =
-            arith::AddIOp::create(b, start, i32(box * memory.boxStride()));
-      }
-      copy(address, at);
+    if (count <= kMostUnrolled) {
+      for (int64_t box = 0; box < count; ++box)
+        emitBox(i32(box * map.getBoxColumns()), i32(box * memory.boxStride()));
+      return finish();
     }
+    // A loop that ends with its test is one block, which the pragma belongs to.
+    Type type = b.getI32Type();
+    auto loop = scf::WhileOp::create(b, type, ValueRange{i32(0)});
+    {
+      OpBuilder::InsertionGuard guard(b);
+      Block *body = b.createBlock(&loop.getBefore(), {}, type, b.getLoc());
+      Value box = body->getArgument(0);
+      inlinePtx(Type(), ".pragma \"nounroll\";", "", {});
+      emitBox(arith::MulIOp::create(b, box, i32(map.getBoxColumns())),
+              arith::MulIOp::create(b, box, i32(memory.boxStride())));
+      Value next = arith::AddIOp::create(b, box, i32(1));
+      Value more =
+          arith::CmpIOp::create(b, arith::CmpIPredicate::ult, next, i32(count));
+      scf::ConditionOp::create(b, more, next);
+      Block *again = b.createBlock(&loop.getAfter(), {}, type, b.getLoc());
+      scf::YieldOp::create(b, again->getArgument(0));
+    }
+    finish();
   });
 }
 
@@ -116,12 +137,14 @@ void GpuEmitter::emitTmaLoad(tilegpu::TmaLoadOp op) {
     constraints += "r,";
   Value barrier = mbarrierAddress(op.getBarriers(), op.getIndex());
   Value map = tensorMaps.lookup(op.getMap());
-  forBoxes(op.getMap().getType(), op.getSlot(), op.getCoordinates(),
-           [&](Value address, ArrayRef<Value> at) {
-             SmallVector<Value> operands = {address, map, barrier};
-             llvm::append_range(operands, at);
-             inlinePtx(Type(), text, constraints + "~{memory}", operands);
-           });
+  forBoxes(
+      op.getMap().getType(), op.getSlot(), op.getCoordinates(),
+      [&](Value address, ArrayRef<Value> at) {
+        SmallVector<Value> operands = {address, map, barrier};
+        llvm::append_range(operands, at);
+        inlinePtx(Type(), text, constraints + "~{memory}", operands);
+      },
+      [] {});
 }
 
 void GpuEmitter::emitTmaStore(tilegpu::TmaStoreOp op) {
@@ -133,16 +156,16 @@ void GpuEmitter::emitTmaStore(tilegpu::TmaStoreOp op) {
   for (size_t index = 0; index < rank; ++index)
     constraints += "r,";
   Value map = tensorMaps.lookup(op.getMap());
-  int64_t boxes = op.getMap().getType().getBoxCount();
-  forBoxes(op.getMap().getType(), op.getSlot(), op.getCoordinates(),
-           [&](Value address, ArrayRef<Value> at) {
-             SmallVector<Value> operands = {address, map};
-             llvm::append_range(operands, at);
-             inlinePtx(Type(), text, constraints + "~{memory}", operands);
-             if (--boxes == 0)
-               inlinePtx(Type(), "cp.async.bulk.commit_group;", "~{memory}",
-                         {});
-           });
+  forBoxes(
+      op.getMap().getType(), op.getSlot(), op.getCoordinates(),
+      [&](Value address, ArrayRef<Value> at) {
+        SmallVector<Value> operands = {address, map};
+        llvm::append_range(operands, at);
+        inlinePtx(Type(), text, constraints + "~{memory}", operands);
+      },
+      [&] {
+        inlinePtx(Type(), "cp.async.bulk.commit_group;", "~{memory}", {});
+      });
 }
 
 void GpuEmitter::emitTmaStoreWait(tilegpu::TmaStoreWaitOp op) {

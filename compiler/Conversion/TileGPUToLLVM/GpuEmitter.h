@@ -310,7 +310,8 @@ private:
   void forBoxes(
       tilegpu::TensorMapType map, mlir::Value slot,
       mlir::ValueRange coordinates,
-      llvm::function_ref<void(mlir::Value, llvm::ArrayRef<mlir::Value>)> copy);
+      llvm::function_ref<void(mlir::Value, llvm::ArrayRef<mlir::Value>)> copy,
+      llvm::function_ref<void()> finish);
 
   // Roles (EmitRoles.cpp).
   /// Nothing where `op` is not of TileGPUHopperOps.td.
