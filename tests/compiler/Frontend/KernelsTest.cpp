@@ -14,6 +14,7 @@
 
 using namespace flashtile;
 using namespace flashtile::dsl;
+using testing::ContainsRegex;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -179,8 +180,13 @@ TEST(FrontendKernels, ShapesAndFunctions) {
         minimum(k.row, 0.0), k.row % 2.0})
     EXPECT_EQ(value.shape(), Shape{32});
   EXPECT_EQ(abs(k.index).elementType(), i32);
-  EXPECT_EQ(exp(k.x, Accuracy::Fast).elementType(), f32);
-  EXPECT_THAT(k.text(), HasSubstr("fastmath<afn>"));
+  for (Value value : {exp(k.x, Accuracy::Fast), tanh(k.x, Accuracy::Fast),
+                      sigmoid(k.x, Accuracy::Fast)})
+    EXPECT_EQ(value.elementType(), f32);
+  const std::string text = k.text();
+  for (const char *operation : {"tile.exp", "math.tanh", "arith.divf"})
+    EXPECT_THAT(text,
+                ContainsRegex(std::string(operation) + " [^\n]*fastmath<afn>"));
 }
 
 TEST(FrontendKernels, ParsesText) {

@@ -32,6 +32,54 @@ tile.kernel @sine(%x: !tile.ptr<f32>) grid() -> (1) {
   tile.return
 }
 
+// tanh and erf of f32 have code of their own.
+// CHECK-LABEL: .entry hyperbolic(
+// CHECK-NOT: f64
+// CHECK: div.rn.f32
+// CHECK: copysign.f32
+tile.kernel @hyperbolic(%x: !tile.ptr<f32>) grid() -> (1) {
+  %v = tile.load %x : !tile.ptr<f32>
+  %t = math.tanh %v : f32
+  %e = math.erf %t : f32
+  tile.store %x, %e : !tile.ptr<f32>
+  tile.return
+}
+
+// CHECK-LABEL: .entry fast_tanh(
+// CHECK: ex2.approx.ftz.f32
+// CHECK: rcp.approx.ftz.f32
+// CHECK-NOT: tanh.approx
+// CHECK: copysign.f32
+tile.kernel @fast_tanh(%x: !tile.ptr<f32>) grid() -> (1) {
+  %v = tile.load %x : !tile.ptr<f32>
+  %t = math.tanh %v fastmath<afn> : f32
+  tile.store %x, %t : !tile.ptr<f32>
+  tile.return
+}
+
+// What f16 does not show is not computed.
+// CHECK-LABEL: .entry narrow_tanh(
+// CHECK: tanh.approx.f32
+tile.kernel @narrow_tanh(%x: !tile.ptr<f16>) grid() -> (1) {
+  %v = tile.load %x : !tile.ptr<f16>
+  %t = math.tanh %v fastmath<afn> : f16
+  tile.store %x, %t : !tile.ptr<f16>
+  tile.return
+}
+
+// CHECK-LABEL: .entry reciprocal(
+// CHECK: rcp.approx.ftz.f32
+// CHECK: div
+tile.kernel @reciprocal(%x: !tile.ptr<f32>) grid() -> (1) {
+  %v = tile.load %x : !tile.ptr<f32>
+  %one = arith.constant 1.0 : f32
+  %two = arith.constant 2.0 : f32
+  %r = arith.divf %one, %v fastmath<afn> : f32
+  %q = arith.divf %two, %r : f32
+  tile.store %x, %q : !tile.ptr<f32>
+  tile.return
+}
+
 // Elements of their own are a table.
 // CHECK-LABEL: .entry table(
 // CHECK: ld.global{{.*}}.b32
