@@ -166,6 +166,7 @@ public:
                 const FlashAttentionBackwardTiles &tiles)
       : q(operands.q), k(operands.k), v(operands.v), tiles(tiles) {
     device = q.tensor.device();
+    kind = {deviceClassOf(device), q.tensor.dtype(), q.headDim, options.causal};
     scale = attentionScale(q, options.scale);
     o = asAttentionOperand(saved.o);
     const Tensor upstream = gradO.defined()
@@ -264,25 +265,11 @@ private:
     return kernelFor("finish", part, rowTiles(), device);
   }
 
-  /// Of the kernels that only move memory.
   FlashAttentionTiles rowTiles() const {
-    constexpr int64_t kElements = 4096;
-    int64_t rows = 64;
-    while (!device.isCpu() && rows > 16 && rows * config.headDim > kElements)
-      rows /= 2;
-    return {rows, 1, 4, 1};
+    return flashAttentionBackwardRowTiles(kind);
   }
-
-  /// Of the kernels that hardly ever have products to form: few registers
-  /// count, and on GPUs nothing else. Keys divide those of `keys`.
   FlashAttentionTiles mendTiles() const {
-    constexpr int64_t kWide = 64;
-    const bool isLarge = !device.isCpu() && config.headDim > kWide;
-    const int64_t rows = isLarge ? 16 : 32, mostKeys = isLarge ? 32 : 64;
-    int64_t blockN = tiles.keys.blockN;
-    while (blockN > mostKeys && blockN % 2 == 0)
-      blockN /= 2;
-    return {rows, blockN, 4, 1};
+    return flashAttentionBackwardMendTiles(kind, tiles.keys.blockN);
   }
 
   Tensor rowVectors() const {
@@ -374,6 +361,7 @@ private:
   double scale = 1;
   Config config;
   const FlashAttentionBackwardTiles tiles;
+  FlashAttentionClass kind;
   int64_t pitch = 0;
 
   Tensor shift, delta, dqSum, dq, dk, dv;

@@ -27,19 +27,118 @@ std::string flashtile::toString(Form form) {
   return {};
 }
 
+namespace {
+struct Row {
+  DeviceClass device;
+  int64_t maxHeadDim;
+  std::optional<bool> causal;        ///< none: either
+  std::optional<Form> form;          ///< none: either
+  FlashAttentionBackwardTiles tiles; ///< blockM, blockN, numWarps, numStages
+};
+} // namespace
+
+/// For 16-bit types; the first row that fits counts. On sm_90a, a warpgroup has
+/// 64 keys and the sums of dk and dv for them in registers, which is what
+/// limits the queries of a tile, and the head dimension: beyond 128 (dq
+/// included) or 192, products are those of sm_80.
+static const Row defaults[] = {
+    {DeviceClass::Cpu, 256, {}, {}, {{64, 64, 4, 2}, {64, 64, 4, 2}}},
+
+    {DeviceClass::Sm80, 64, {}, {}, {{64, 64, 4, 2}, {128, 64, 8, 2}}},
+    {DeviceClass::Sm80, 192, {}, {}, {{64, 64, 8, 2}, {128, 64, 8, 2}}},
+    {DeviceClass::Sm80, 256, {}, {}, {{32, 64, 8, 2}, {64, 64, 8, 2}}},
+
+    {DeviceClass::Sm90a, 64, false, {}, {{64, 128, 8, 2}, {128, 128, 8, 2}}},
+    {DeviceClass::Sm90a, 64, true, {}, {{64, 128, 8, 2}, {128, 112, 8, 2}}},
+    {DeviceClass::Sm90a,
+     96,
+     {},
+     Form::Fused,
+     {{64, 64, 4, 2}, {128, 64, 8, 2}}},
+    {DeviceClass::Sm90a, 128, false, {}, {{64, 128, 8, 2}, {128, 128, 8, 2}}},
+    {DeviceClass::Sm90a, 128, true, {}, {{64, 128, 8, 2}, {128, 64, 8, 2}}},
+    {DeviceClass::Sm90a,
+     192,
+     {},
+     Form::Fused,
+     {{64, 64, 8, 2}, {128, 64, 8, 2}}},
+    {DeviceClass::Sm90a, 160, {}, {}, {{32, 128, 8, 2}, {128, 48, 8, 2}}},
+    {DeviceClass::Sm90a, 192, {}, {}, {{32, 64, 4, 2}, {128, 64, 8, 2}}},
+    {DeviceClass::Sm90a, 256, {}, {}, {{32, 64, 8, 2}, {128, 64, 8, 2}}},
+};
+
+/// f32 takes three products of tf32 and twice the registers for operands; f64
+/// takes no tensor cores.
+static FlashAttentionBackwardTiles
+tilesOfWide(const FlashAttentionClass &kind) {
+  if (kind.device == DeviceClass::Cpu)
+    return {{64, 64, 4, 2}, {64, 64, 4, 2}};
+  if (kind.dtype == DType::F64)
+    return {{16, 16, 4, 1}, {16, 16, 4, 1}};
+  if (kind.headDim <= 64)
+    return {{32, 32, 4, 2}, {32, 32, 8, 2}};
+  if (kind.headDim <= 128)
+    return {{16, 32, 8, 2}, {32, 32, 8, 2}};
+  return {{16, 16, 8, 2}, {16, 16, 8, 1}};
+}
+
+/// Products of warpgroups take 16 elements of a row at a time; without them a
+/// kernel is that of sm_80.
+static DeviceClass instructionsOf(const FlashAttentionClass &kind) {
+  constexpr int64_t step = 16;
+  return kind.device == DeviceClass::Sm90a && kind.headDim % step != 0
+             ? DeviceClass::Sm80
+             : kind.device;
+}
+
 FlashAttentionBackwardTiles
 flashtile::defaultFlashAttentionBackwardTiles(const FlashAttentionClass &kind,
                                               Form form) {
-  (void)form;
+  if (kind.dtype == DType::F32 || kind.dtype == DType::F64)
+    return tilesOfWide(kind);
+  const DeviceClass device = instructionsOf(kind);
+  for (const Row &row : defaults)
+    if (row.device == device && kind.headDim <= row.maxHeadDim &&
+        row.causal.value_or(kind.causal) == kind.causal &&
+        row.form.value_or(form) == form)
+      return row.tiles;
+  return {};
+}
+
+FlashAttentionTiles
+flashtile::flashAttentionBackwardRowTiles(const FlashAttentionClass &kind) {
   if (kind.device == DeviceClass::Cpu)
-    return {{64, 64, 4, 2}, {64, 64, 4, 2}};
-  if (kind.device == DeviceClass::Sm90a)
-    return {{64, 128, 8, 2}, {128, 64, 8, 2}};
-  return {{64, 64, 8, 2}, {64, 64, 8, 2}};
+    return {64, 1, 4, 1};
+  // What the warps hold in registers, several times, without spilling; the
+  // smallest tile that products have is 16 rows.
+  constexpr int64_t kElements = 2048, kWide = 128;
+  int64_t rows = 64;
+  while (rows > 16 && rows * kind.headDim > kElements)
+    rows /= 2;
+  return {rows, 1, kind.headDim > kWide ? 8 : 4, 1};
+}
+
+FlashAttentionTiles
+flashtile::flashAttentionBackwardMendTiles(const FlashAttentionClass &kind,
+                                           int64_t keysBlockN) {
+  constexpr int64_t kWide = 64;
+  const bool isSmall = kind.device != DeviceClass::Cpu &&
+                       (kind.headDim > kWide || kind.dtype == DType::F32);
+  const int64_t rows = isSmall ? 16 : 32;
+  const int64_t most = kind.dtype == DType::F32 ? rows : 2 * rows;
+  int64_t blockN = keysBlockN;
+  while (blockN > most && blockN % 2 == 0)
+    blockN /= 2;
+  return {rows, blockN, kind.dtype == DType::F32 ? 8 : 4, 1};
 }
 
 Form flashtile::defaultFlashAttentionBackwardForm(
     const FlashAttentionClass &kind) {
-  return kind.device == DeviceClass::Sm90a ? Form::Fused
-                                           : Form::FusedDeterministic;
+  // On the cpu, adding to memory with care costs what two products do, and on
+  // sm_80 nothing was measured; on Hopper, kernels without dq alone reach
+  // products of warpgroups between 128 and 192.
+  if (kind.device != DeviceClass::Sm90a)
+    return Form::FusedDeterministic;
+  const bool isBetween = kind.headDim > 128 && kind.headDim <= 192;
+  return isBetween ? Form::FusedDeterministic : Form::Fused;
 }

@@ -53,6 +53,17 @@ FlashAttentionBackwardTiles
 defaultFlashAttentionBackwardTiles(const FlashAttentionClass &kind,
                                    FlashAttentionBackwardForm form);
 
+/// Of the kernels before and after, which move memory and compute little:
+/// blockM rows.
+FlashAttentionTiles
+flashAttentionBackwardRowTiles(const FlashAttentionClass &kind);
+
+/// Of the kernels that look for hidden NaN and hardly ever have products to
+/// form: few registers count, and nothing else. blockN divides `keysBlockN`.
+FlashAttentionTiles
+flashAttentionBackwardMendTiles(const FlashAttentionClass &kind,
+                                int64_t keysBlockN);
+
 /// The form that Default stands for.
 FlashAttentionBackwardForm
 defaultFlashAttentionBackwardForm(const FlashAttentionClass &kind);

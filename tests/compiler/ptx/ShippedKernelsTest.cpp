@@ -13,6 +13,8 @@
 
 #include "compiler/Driver/Compiler.h"
 #include "compiler/Driver/PtxAssembler.h"
+#include "kernels/FlashAttentionBackwardConfigs.h"
+#include "kernels/FlashAttentionBackwardKernels.h"
 #include "kernels/FlashAttentionConfigs.h"
 #include "kernels/FlashAttentionForward.h"
 #include "kernels/MatmulConfigs.h"
@@ -81,6 +83,50 @@ void addAttention(std::vector<ShippedKernel> &all, const Target &target,
                  }});
 }
 
+/// The kernels of a pass, as flashAttentionBackward has them.
+void addBackward(std::vector<ShippedKernel> &all, const Target &target,
+                 ElementType type, int64_t headDim, bool isCausal) {
+  using Form = FlashAttentionBackwardForm;
+  const FlashAttentionClass kind = {target.device, type, headDim, isCausal};
+  kernels::FlashAttentionBackwardConfig config;
+  config.dtype = type;
+  config.headDim = headDim;
+  config.causal = isCausal;
+  config.hasORest = type != ElementType::F32;
+  config.hasLseRest = type == ElementType::F32;
+  auto add = [&](const std::string &part, const FlashAttentionTiles &tiles,
+                 auto build) {
+    kernels::FlashAttentionBackwardConfig tiled = config;
+    tiled.blockM = tiles.blockM;
+    tiled.blockN = tiles.blockN;
+    all.push_back({part + "_" + std::string(elementTypeName(type)) + "_d" +
+                       std::to_string(headDim) + (isCausal ? "_causal" : "") +
+                       "_" + target.name,
+                   target.name, tiles.numWarps, tiles.numStages,
+                   [tiled, build] { return build(tiled).text(); }});
+  };
+  const FlashAttentionTiles rows = flashAttentionBackwardRowTiles(kind);
+  const auto fused = defaultFlashAttentionBackwardTiles(kind, Form::Fused);
+  const auto deterministic =
+      defaultFlashAttentionBackwardTiles(kind, Form::FusedDeterministic);
+  add("queries", deterministic.queries,
+      kernels::buildFlashAttentionBackwardQueries);
+  add("keys", deterministic.keys, kernels::buildFlashAttentionBackwardKeys);
+  config.addsDq = true;
+  add("rows", rows, kernels::buildFlashAttentionBackwardRows);
+  add("keys_and_dq", fused.keys, kernels::buildFlashAttentionBackwardKeys);
+  if (!isCausal)
+    return add("finish", rows, kernels::buildFlashAttentionBackwardFinish);
+  const FlashAttentionTiles mend =
+      flashAttentionBackwardMendTiles(kind, fused.keys.blockN);
+  add("finish", mend, kernels::buildFlashAttentionBackwardFinishCausal);
+  config.addsDq = false;
+  config.mends = true;
+  config.keysBlockM = fused.keys.blockM;
+  config.keysBlockN = fused.keys.blockN;
+  add("mend", mend, kernels::buildFlashAttentionBackwardMend);
+}
+
 void addMatmul(std::vector<ShippedKernel> &all, const Target &target,
                ElementType type) {
   const MatmulTiles tiles = defaultMatmulTiles(target.device, type);
@@ -121,6 +167,9 @@ std::vector<ShippedKernel> shippedKernels() {
     for (const bool isCausal : {false, true}) {
       for (const int64_t headDim : {32, 64, 96, 128, 192, 256})
         addAttention(all, target, ElementType::BF16, headDim, isCausal);
+      for (const int64_t headDim : {64, 96, 128, 192, 256})
+        addBackward(all, target, ElementType::BF16, headDim, isCausal);
+      addBackward(all, target, ElementType::F32, 64, isCausal);
       for (const int64_t headDim : {64, 128})
         for (const ElementType type : {ElementType::F16, ElementType::F32})
           addAttention(all, target, type, headDim, isCausal);
@@ -142,7 +191,9 @@ const std::map<std::string, int64_t> knownToSpill = {
     {"attention_bf16_d128_causal_sm_90a", 4},
     {"attention_bf16_d128_sm_80", 16},
     {"attention_f16_d128_sm_80", 16},
+    {"keys_and_dq_bf16_d128_causal_sm_90a", 36},
     {"matmul_f32_sm_80", 16},
+    {"mend_f32_d64_causal_sm_90a", 4},
 };
 
 } // namespace
