@@ -170,10 +170,14 @@ void BackwardPass::apply(Task &task, TensorList gradients) {
   for (size_t i = 0; i < given.size(); ++i) {
     if (!edges[i].isValid())
       given[i] = Tensor();
-    else if (given[i].defined())
-      given[i] = edges[i].function->inputs()[edges[i].inputNr].fit(
-          given[i],
-          node.name() + ": gradient " + std::to_string(i) + " of backward");
+    if (!given[i].defined())
+      continue;
+    given[i] = edges[i].function->inputs()[edges[i].inputNr].fit(
+        given[i],
+        node.name() + ": gradient " + std::to_string(i) + " of backward");
+    // One of the tensors that somebody differentiates by.
+    if (TensorAccess::meta(given[i]))
+      given[i] = given[i].detach();
   }
   if (hasPostHooks)
     node.hooks().runAfter(node, given, taken);

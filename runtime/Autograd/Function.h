@@ -87,6 +87,7 @@ public:
         typeid(Self), [](Context &context, TensorList &&gradients) {
           return TensorList(Self::backward(context, std::move(gradients)));
         });
+    node->reserve(sizeof...(args));
     (detail::addOther(*node, args), ...);
     auto results = [&] {
       const NoGradGuard noGrad;

@@ -28,6 +28,12 @@ std::string FunctionNode::name() const { return typeName(type); }
 // Recording
 //===----------------------------------------------------------------------===//
 
+void FunctionNode::reserve(size_t count) {
+  arguments.reserve(count);
+  edges.reserve(count);
+  isTensor.reserve(count);
+}
+
 void FunctionNode::addArgument(const Tensor *argument) {
   const bool isDefined = argument && argument->defined();
   isTensor.push_back(isDefined);

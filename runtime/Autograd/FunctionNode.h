@@ -31,6 +31,8 @@ public:
 
   // Called in this order by Function::apply.
 
+  /// How many arguments there will be, at least.
+  void reserve(size_t count);
   /// An argument: a tensor, or something that has no gradient (null).
   void addArgument(const Tensor *argument);
   /// After forward, once for each result, which is put on the tape.

@@ -233,6 +233,31 @@ struct Needs : Function<Needs> {
 
 } // namespace
 
+namespace {
+/// x * w, whose gradient by x is w itself.
+struct GivesAway : Function<GivesAway> {
+  static Tensor forward(Context &ctx, const Tensor &x, const Tensor &w) {
+    ctx.saveForBackward({w});
+    return times(x, w);
+  }
+  static TensorList backward(Context &ctx, const TensorList &) {
+    return {ctx.savedTensors()[0], Tensor()};
+  }
+};
+} // namespace
+
+TEST(FunctionTest, ParametersAsGradients) {
+  const Tensor x = leaf({2}), w = leaf({5});
+  for (int i = 0; i < 2; ++i) {
+    Sum::apply(GivesAway::apply(x, w)).backward();
+    GivesAway::apply(x, w).backward();
+  }
+  EXPECT_THAT(gradOf(x), ElementsAre(20));
+  EXPECT_THAT(w.toVector<double>(), ElementsAre(5)) << "nobody added to it";
+  const Tensor found = autograd::grad({GivesAway::apply(x, w)}, {x})[0];
+  EXPECT_FALSE(found.requiresGrad());
+}
+
 TEST(FunctionTest, NeedsInputGrad) {
   const Tensor a = leaf({2}), b = leaf({5});
   Needs::apply(a, b.detach()).backward();

@@ -1,0 +1,142 @@
+//===- GradientStreamTest.cpp - Gradients of kernels on a scripted GPU ----===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Kernels are compiled and queued, but nothing runs: what is tested is that a
+// backward on another thread stays in the stream of its forward, and on the
+// device.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kernels/FlashAttentionFunction.h"
+#include "kernels/Matmul.h"
+#include "kernels/Mlp.h"
+#include "kernels/Softmax.h"
+#include "runtime/cuda/CudaStream.h"
+#include "tests/runtime/cuda/FakeDriver.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <thread>
+
+using namespace flashtile;
+using testing::Contains;
+
+namespace {
+
+const Device gpu = Device::cuda(0);
+
+class GradientStreamTest : public testing::Test {
+protected:
+  using Body = std::function<Tensor(const TensorList &)>;
+
+  void SetUp() override { driver.reset(); }
+  void TearDown() override {
+    EXPECT_EQ(driver.alive["memory"], 0);
+    driver.reset();
+  }
+
+  /// Goes back through `body` of leaves of these shapes on a thread of its own.
+  /// Gives the names of the kernels of the way back.
+  std::vector<std::string> goBack(const std::vector<Shape> &shapes, DType type,
+                                  const Body &body) {
+    const CudaStream stream = CudaStream::create(CudaDevice::get(gpu));
+    TensorList leaves;
+    Tensor result, gradient;
+    {
+      const CudaStreamGuard guard(stream);
+      for (const Shape &shape : shapes)
+        leaves.push_back(Tensor::zeros(shape, type, gpu).setRequiresGrad());
+      result = body(leaves);
+      // As a sum gives it.
+      gradient = Tensor::zeros({}, result.dtype(), gpu).expand(result.shape());
+    }
+    // Compiles, so that what follows is the way back alone.
+    result.backward(gradient, /*retainGraph=*/true);
+    driver.calls.clear();
+    driver.launches.clear();
+    std::thread([&] { result.backward(gradient); }).join();
+
+    std::vector<std::string> names;
+    for (const fake::Launch &launch : driver.launches) {
+      names.push_back(launch.kernel);
+      EXPECT_EQ(launch.stream, stream.handle()) << launch.kernel;
+      EXPECT_EQ(launch.device, 0) << launch.kernel;
+    }
+    for (const char *copy : {"cuMemcpyDtoHAsync", "cuMemcpyHtoDAsync",
+                             "cuStreamSynchronize", "cuCtxSynchronize"})
+      EXPECT_EQ(driver.count(copy), 0) << copy;
+    for (const Tensor &leaf : leaves) {
+      EXPECT_EQ(leaf.grad().device(), gpu);
+      EXPECT_EQ(leaf.grad().shape(), leaf.shape());
+      EXPECT_EQ(leaf.grad().dtype(), type);
+    }
+    return names;
+  }
+
+  fake::FakeDriver &driver = fake::FakeDriver::get();
+};
+
+} // namespace
+
+TEST_F(GradientStreamTest, FlashAttention) {
+  for (auto form : {FlashAttentionBackwardForm::Fused,
+                    FlashAttentionBackwardForm::FusedDeterministic,
+                    FlashAttentionBackwardForm::Dense}) {
+    const auto names = goBack({{2, 4, 100, 64}, {2, 2, 90, 64}, {2, 2, 90, 64}},
+                              DType::BF16, [&](const TensorList &in) {
+                                FlashAttentionOptions options;
+                                options.causal = true;
+                                return FlashAttention::apply(
+                                           in[0], in[1], in[2], options, form)
+                                    .first;
+                              });
+    EXPECT_FALSE(names.empty());
+    EXPECT_THAT(names, Contains("gradient_add")) << "to those of the first";
+  }
+}
+
+TEST_F(GradientStreamTest, DenseAttention) {
+  goBack({{2, 4, 100, 64}, {2, 2, 90, 64}, {2, 2, 90, 64}}, DType::BF16,
+         [&](const TensorList &in) {
+           return denseAttention(in[0], in[1], in[2]).o;
+         });
+}
+
+TEST_F(GradientStreamTest, ProductsAndLayers) {
+  for (DType type : {DType::F32, DType::BF16}) {
+    goBack({{2, 3, 40, 32}, {32, 24}}, type,
+           [](const TensorList &in) { return matmul(in[0], in[1]); });
+    goBack({{2, 4, 40, 32}, {2, 2, 32, 24}}, type, [](const TensorList &in) {
+      MatmulOptions options;
+      options.group = 2;
+      return matmul(in[0].transpose(0, 1).transpose(0, 1), in[1], options);
+    });
+    goBack({{3, 40, 32}, {32, 64}, {64, 16}, {64}, {16}}, type,
+           [](const TensorList &in) {
+             MlpOptions options;
+             options.activation = Activation::Gelu;
+             options.b1 = in[3];
+             options.b2 = in[4];
+             return mlp(in[0], in[1], in[2], options);
+           });
+  }
+}
+
+TEST_F(GradientStreamTest, SoftmaxAndViews) {
+  const auto names =
+      goBack({{4, 30, 50}}, DType::F32, [](const TensorList &in) {
+        const Tensor part = in[0].permute({1, 0, 2}).slice(0, 0, 30, 2);
+        return softmax(part)
+            .transpose(0, 1)
+            .narrow(2, 3, 20)
+            .unsqueeze(0)
+            .expand({3, 4, 15, 20});
+      });
+  for (const char *kernel :
+       {"softmax_backward", "gradient_sum", "gradient_copy", "gradient_add"})
+    EXPECT_THAT(names, Contains(testing::HasSubstr(kernel)));
+}
