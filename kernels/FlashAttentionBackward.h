@@ -39,7 +39,8 @@ struct FlashAttentionSaved {
 };
 
 /// flashAttention, which also writes what the backward needs. `o` and `lse` are
-/// bit for bit those of flashAttention with the same tiles.
+/// bit for bit those of flashAttention with the same tiles, but in f32, which
+/// takes precise exponentials here.
 FlashAttentionSaved
 flashAttentionSaved(const Tensor &q, const Tensor &k, const Tensor &v,
                     const FlashAttentionOptions &options = {});
