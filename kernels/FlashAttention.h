@@ -29,9 +29,9 @@ struct FlashAttentionOptions {
   CausalAlignment alignment = CausalAlignment::BottomRight;
   /// Factor of the scores, at most 1e38 in magnitude; 1 / sqrt(head dimension)
   /// by default.
-  std::optional<double> scale;
+  std::optional<double> scale = std::nullopt;
   /// Element type of o: that of q by default, bf16 where q is fp8.
-  std::optional<DType> outputType;
+  std::optional<DType> outputType = std::nullopt;
   /// Rows of a query tile and of a key tile, and on GPUs warps of a program and
   /// buffers of its loads; 0 lets the library choose.
   int64_t blockM = 0, blockN = 0, numWarps = 0, numStages = 0;

@@ -55,6 +55,7 @@ static bool isWritable(const Tensor &tensor) {
 }
 
 void GradientCell::accumulate(Tensor &&added) {
+  Tensor old; // freed after the lock
   const std::lock_guard<std::mutex> lock(mutex);
   if (!gradient.defined()) {
     gradient = TensorAccess::isExclusive(added) && added.isContiguous()
@@ -70,7 +71,7 @@ void GradientCell::accumulate(Tensor &&added) {
   if (isWritable(gradient))
     addInto(gradient, added);
   else
-    gradient = add(gradient, added);
+    old = std::exchange(gradient, add(gradient, added));
   lastWriter = std::move(now);
 }
 
