@@ -28,12 +28,13 @@ static const Row defaults[] = {
     {DeviceClass::Cpu, 256, {}, {64, 64, 4, 2}},
 
     {DeviceClass::Sm80, 64, {}, {128, 64, 4, 2}},
-    {DeviceClass::Sm80, 120, {}, {64, 64, 4, 2}},
+    {DeviceClass::Sm80, 120, false, {64, 64, 4, 2}},
     {DeviceClass::Sm80, 128, false, {128, 64, 4, 2}},
     {DeviceClass::Sm80, 128, true, {128, 64, 8, 2}},
-    {DeviceClass::Sm80, 192, {}, {64, 64, 4, 2}},
+    {DeviceClass::Sm80, 160, {}, {64, 64, 4, 2}},
     {DeviceClass::Sm80, 256, {}, {64, 64, 8, 2}},
 
+    {DeviceClass::Sm90a, 32, false, {192, 112, 12, 2}},
     {DeviceClass::Sm90a, 64, false, {192, 128, 12, 2}},
     {DeviceClass::Sm90a, 64, true, {192, 96, 12, 2}},
     {DeviceClass::Sm90a, 128, {}, {128, 128, 8, 2}},
@@ -41,6 +42,7 @@ static const Row defaults[] = {
     {DeviceClass::Sm90a, 176, true, {128, 80, 8, 2}},
     {DeviceClass::Sm90a, 192, true, {128, 96, 8, 2}},
     {DeviceClass::Sm90a, 208, false, {128, 64, 8, 2}},
+    {DeviceClass::Sm90a, 208, true, {128, 80, 8, 2}},
     {DeviceClass::Sm90a, 256, false, {128, 80, 8, 2}},
     {DeviceClass::Sm90a, 256, true, {128, 64, 8, 2}},
 };
@@ -49,13 +51,24 @@ static const Row defaults[] = {
 static FlashAttentionTiles tilesOfF32(const FlashAttentionClass &kind) {
   if (kind.device == DeviceClass::Cpu)
     return {64, 64, 4, 2};
+  if (kind.headDim <= 56 && kind.causal)
+    return {64, 48, 8, 2};
   if (kind.headDim <= 64 && kind.device == DeviceClass::Sm90a)
     return {64, 32, 4, 2};
   if (kind.headDim <= 64)
     return {128, 32, 8, 2};
-  if (kind.headDim <= 128)
-    return {64, 32, 8, 2};
+  if (kind.headDim <= 96)
+    return {64, 48, 8, 2};
   return {32, 32, 8, 2};
+}
+
+/// fp8 is widened in registers. What no instruction loads as it is lies there
+/// element by element: rows that are no multiple of 16, and long ones.
+static FlashAttentionTiles tilesOfFp8(const FlashAttentionClass &kind) {
+  constexpr int64_t kShort = 32, kLong = 160, kStep = 16;
+  const bool isEasy = kind.headDim <= kShort ||
+                      (kind.headDim % kStep == 0 && kind.headDim <= kLong);
+  return {64, 64, isEasy || kind.device == DeviceClass::Cpu ? 4 : 8, 2};
 }
 
 static bool is16Bit(DType dtype) {
@@ -66,9 +79,8 @@ FlashAttentionTiles
 flashtile::defaultFlashAttentionTiles(const FlashAttentionClass &kind) {
   if (kind.dtype == DType::F32)
     return tilesOfF32(kind);
-  // fp8 is widened in registers.
   if (!is16Bit(kind.dtype))
-    return {64, 64, 4, 2};
+    return tilesOfFp8(kind);
   // Products of warpgroups take 16 elements of a row at a time; without them
   // the kernel is that of sm_80.
   constexpr int64_t step = 16;

@@ -53,11 +53,9 @@ LogicalResult GpuEmitter::emit(ValueRange arguments, ValueRange grid,
     self.warp = shuffleIndex(self.warp, i32(0));
   // A launch has one dimension; the kernel's three are folded into it.
   block = NVVM::BlockIdXOp::create(b, b.getI32Type());
-  Value rest = arith::DivUIOp::create(b, block, grid[0]);
-  programIds = {arith::RemUIOp::create(b, block, grid[0]),
-                arith::RemUIOp::create(b, rest, grid[1]),
-                arith::DivUIOp::create(b, rest, grid[1])};
+  programIds.append(3, Value());
   llvm::append_range(programIds, grid);
+  foldProgramIds();
   entryEnd = self.prologueEnd = i32(0).getDefiningOp();
 
   if (failed(checkHandles()))
@@ -99,6 +97,8 @@ LogicalResult GpuEmitter::emitBlock(Block &block) {
       if (!outer)
         outer = self;
       findThreadAgain();
+      if (&block == &kernel.getBody().front() && !isHopper())
+        findProgramAgain(&op);
     }
   }
   if (outer)
@@ -106,21 +106,55 @@ LogicalResult GpuEmitter::emitBlock(Block &block) {
   return result;
 }
 
+void GpuEmitter::foldProgramIds() {
+  Value *grid = programIds.begin() + 3;
+  Value rest = arith::DivUIOp::create(b, block, grid[0]);
+  programIds[0] = arith::RemUIOp::create(b, block, grid[0]);
+  programIds[1] = arith::RemUIOp::create(b, rest, grid[1]);
+  programIds[2] = arith::DivUIOp::create(b, rest, grid[1]);
+}
+
+/// ptxas keeps what it has computed before a loop, in local memory if need be.
+/// What is read so it cannot take for the same, nor move.
+static Value readAgain(ImplicitLocOpBuilder &b, StringRef specialRegister) {
+  std::string text = ("mov.u32 $0, %" + specialRegister + ";").str();
+  return LLVM::InlineAsmOp::create(
+             b, b.getI32Type(), ValueRange(), text, "=r",
+             /*has_side_effects=*/true, /*is_align_stack=*/false,
+             LLVM::TailCallKind::None, /*asm_dialect=*/nullptr,
+             /*operand_attrs=*/nullptr)
+      .getResult(0);
+}
+
+void GpuEmitter::findProgramAgain(Operation *after) {
+  block = readAgain(b, "ctaid.x");
+  foldProgramIds();
+  llvm::DenseSet<Value> found;
+  for (Operation &op : kernel.getBody().front()) {
+    if (&op == after)
+      return;
+    if (auto id = dyn_cast<ProgramIdOp>(op)) {
+      scalars.map(id.getResult(), programIds[unsigned(id.getAxis())]);
+      found.insert(id.getResult());
+      continue;
+    }
+    if (!isa<arith::ExtSIOp, arith::ExtUIOp, arith::AddIOp, arith::SubIOp,
+             arith::MulIOp>(op) ||
+        !op.getResult(0).getType().isInteger() ||
+        llvm::none_of(op.getOperands(),
+                      [&](Value operand) { return found.contains(operand); }))
+      continue;
+    Operation *clone = b.clone(op, scalars);
+    scalars.map(op.getResult(0), clone->getResult(0));
+    found.insert(op.getResult(0));
+  }
+}
+
 void GpuEmitter::findThreadAgain() {
-  // ptxas keeps what it has computed before a loop, in local memory if need be.
-  // This it cannot take for the same, nor move.
-  auto read = [&](StringRef text) -> Value {
-    return LLVM::InlineAsmOp::create(
-               b, b.getI32Type(), ValueRange(), text, "=r",
-               /*has_side_effects=*/true, /*is_align_stack=*/false,
-               LLVM::TailCallKind::None, /*asm_dialect=*/nullptr,
-               /*operand_attrs=*/nullptr)
-        .getResult(0);
-  };
-  self.lane = read("mov.u32 $0, %laneid;");
+  self.lane = readAgain(b, "laneid");
   if (!isHopper()) // where it is the same in all lanes and takes no register
-    self.warp = arith::DivUIOp::create(b, read("mov.u32 $0, %tid.x;"),
-                                       i32(lanesPerWarp));
+    self.warp =
+        arith::DivUIOp::create(b, readAgain(b, "tid.x"), i32(lanesPerWarp));
   self.values.clear();
   self.prologueEnd = i32(0).getDefiningOp();
 }

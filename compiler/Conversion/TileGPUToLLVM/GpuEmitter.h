@@ -351,6 +351,11 @@ private:
   int64_t reserveScratch(int64_t bytes);
   /// From here on, what depends on the thread is computed anew.
   void findThreadAgain();
+  /// The same for what depends on the program, behind an operation of the
+  /// kernel's block.
+  void findProgramAgain(mlir::Operation *after);
+  /// From the index of the block, by the extents of the grid.
+  void foldProgramIds();
   /// `value` computed in the prologue, once for each `key`.
   mlir::Value oncePerThread(const std::string &key,
                             llvm::function_ref<mlir::Value()> value);
