@@ -43,7 +43,7 @@ struct FlashAttentionOptions {
 
 struct FlashAttentionResult {
   Tensor o;   ///< shape of q, with the head dimension of v
-  Tensor lse; ///< f32, shape of q without its last dimension
+  Tensor lse; ///< f32 (f64 where q is), shape of q without its last dimension
 
   /// o.backward(gradient).
   void backward(const Tensor &gradient = {}, bool retainGraph = false) const {
@@ -56,7 +56,7 @@ struct FlashAttentionResult {
 /// q is [n, d], [batch, n, d] or [batch, heads, n, d] (more leading dimensions
 /// count as batch); k and v are the same with m rows. With four dimensions or
 /// more, k and v may have fewer heads, as long as they divide those of q. Any
-/// strides. q, k and v have one element type: f32, f16, bf16, f8E4M3FN or
+/// strides. q, k and v have one element type: f64, f32, f16, bf16, f8E4M3FN or
 /// f8E5M2; d is 8 to 256 in steps of 8.
 ///
 /// A row that sees no key has o = 0 and lse = -inf. NaN in q, and in what a row

@@ -196,15 +196,32 @@ TEST_P(FlashAttentionOutput, IsOneRoundingOfF32) {
   }
 }
 
+// The log-sum-exp is then f64 as well.
+TEST(FlashAttentionTypes, DoublePrecision) {
+  for (const bool causal : {false, true}) {
+    const Problem problem =
+        randomProblem({2, 4, 70, 24}, {2, 2, 90, 24}, DType::F64, causal);
+    const FlashAttentionResult result =
+        flashAttention(problem.q, problem.k, problem.v, problem.options);
+    reference::AttentionOptions options;
+    options.causal = causal;
+    const auto truth =
+        reference::denseAttention(problem.q, problem.k, problem.v, options);
+    EXPECT_EQ(result.lse.dtype(), DType::F64);
+    EXPECT_LT(reference::relativeError(result.o, truth.o), 1e-14);
+    EXPECT_LT(reference::relativeError(result.lse, truth.lse), 1e-14);
+  }
+}
+
 TEST(FlashAttentionTypes, OthersAreRefused) {
-  for (DType dtype : {DType::F64, DType::I32, DType::I8, DType::I1}) {
+  for (DType dtype : {DType::I32, DType::I8, DType::I1}) {
     Problem problem{Tensor::zeros({4, 16}, dtype),
                     Tensor::zeros({4, 16}, dtype),
                     Tensor::zeros({4, 16}, dtype),
                     {}};
     EXPECT_THAT(refusal(problem),
-                HasSubstr("expected 'q' of type f32, f16, bf16, f8E4M3FN or "
-                          "f8E5M2, but got " +
+                HasSubstr("expected 'q' of type f64, f32, f16, bf16, f8E4M3FN "
+                          "or f8E5M2, but got " +
                           toString(dtype)));
     auto output = randomProblem({4, 16}, {4, 16}, DType::F32);
     output.options.outputType = dtype;
