@@ -307,9 +307,9 @@ static int runAttention(const Options &options, bool isDense) {
       if (pass != "bwd")
         continue;
       added.flops *= kBackwardFlops;
+      // A colour of its own, solid where it is not causal.
       added.series += " backward";
-      // A colour of its own where both are in one plot.
-      added.group += passes.size() > 1 ? " backward" : "";
+      added.group += " backward";
     }
   }
   Operands operands(sweep.device);

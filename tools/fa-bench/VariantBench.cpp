@@ -53,6 +53,11 @@ static std::vector<BenchCase> casesOf(const Options &options,
     return cases;
   checkSizes("--left", options.left, 1 << 20);
   checkSizes("--right", {options.right}, 1 << 20);
+  const std::vector<int64_t> causal = switchValues(options.sweep.causal);
+  if (options.right && std::count(causal.begin(), causal.end(), 0) == 0)
+    throw Error(ErrorCode::InvalidArgument,
+                "expected --right only with --causal 0: a causal row sees no "
+                "key behind it");
   std::vector<BenchCase> windows;
   for (const int64_t left : options.left)
     for (const BenchCase &point : cases) {
@@ -66,6 +71,7 @@ static std::vector<BenchCase> casesOf(const Options &options,
                      static_cast<double>(point.at("heads")) *
                      static_cast<double>(point.at("head_dim"));
       window.series += fmt::format(" left={}", left);
+      window.group += fmt::format(" left={}", left);
     }
   return windows;
 }
