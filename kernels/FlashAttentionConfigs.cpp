@@ -53,22 +53,23 @@ static FlashAttentionTiles tilesOfF32(const FlashAttentionClass &kind) {
     return {64, 64, 4, 2};
   if (kind.headDim <= 56 && kind.causal)
     return {64, 48, 8, 2};
-  if (kind.headDim <= 64 && kind.device == DeviceClass::Sm90a)
+  if (kind.headDim <= 32 ||
+      (kind.headDim <= 64 && kind.device == DeviceClass::Sm90a))
     return {64, 32, 4, 2};
   if (kind.headDim <= 64)
     return {128, 32, 8, 2};
-  if (kind.headDim <= 96)
-    return {64, 48, 8, 2};
-  return {32, 32, 8, 2};
+  return {32, 32, kind.headDim <= 128 ? 8 : 16, 2};
 }
 
-/// fp8 is widened in registers. What no instruction loads as it is lies there
-/// element by element: rows that are no multiple of 16, and long ones.
+/// fp8 is widened in registers, and more of it is there where rows are no
+/// multiple of 32.
 static FlashAttentionTiles tilesOfFp8(const FlashAttentionClass &kind) {
-  constexpr int64_t kShort = 32, kLong = 160, kStep = 16;
+  constexpr int64_t kShort = 32, kLong = 160, kStep = 32;
   const bool isEasy = kind.headDim <= kShort ||
                       (kind.headDim % kStep == 0 && kind.headDim <= kLong);
-  return {64, 64, isEasy || kind.device == DeviceClass::Cpu ? 4 : 8, 2};
+  if (isEasy || kind.device == DeviceClass::Cpu)
+    return {64, 64, 4, 2};
+  return {64, kind.headDim <= kLong ? 64 : 32, 8, 2};
 }
 
 static bool is16Bit(DType dtype) {

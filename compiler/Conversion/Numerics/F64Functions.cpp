@@ -16,6 +16,8 @@
 
 #include "compiler/Conversion/Numerics/F64Functions.h"
 
+#include "compiler/Conversion/Numerics/Numerics.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -36,7 +38,7 @@ struct Real {
   Value v;
 
   Real constant(double value) const {
-    return {b, arith::ConstantOp::create(*b, b->getF64FloatAttr(value))};
+    return {b, constantFloat(*b, v.getType(), value)};
   }
   Real with(Value value) const { return {b, value}; }
 };
@@ -46,7 +48,7 @@ struct Bits {
   Value v;
 
   Bits constant(int64_t value) const {
-    return {b, arith::ConstantOp::create(*b, b->getI64IntegerAttr(value))};
+    return {b, constantInt(*b, v.getType(), value)};
   }
 };
 } // namespace
@@ -102,10 +104,12 @@ static Real select(Value condition, double x, Real y) {
   return select(condition, y.constant(x), y);
 }
 static Bits bits(Real x) {
-  return {x.b, arith::BitcastOp::create(*x.b, x.b->getI64Type(), x.v)};
+  return {x.b, arith::BitcastOp::create(
+                   *x.b, likeShape(x.v.getType(), x.b->getI64Type()), x.v)};
 }
 static Real real(Bits x) {
-  return {x.b, arith::BitcastOp::create(*x.b, x.b->getF64Type(), x.v)};
+  return {x.b, arith::BitcastOp::create(
+                   *x.b, likeShape(x.v.getType(), x.b->getF64Type()), x.v)};
 }
 static Bits operator+(Bits x, Bits y) {
   return {x.b, arith::AddIOp::create(*x.b, x.v, y.v)};
@@ -218,7 +222,8 @@ static LogParts logParts(Real x) {
   Bits exponent = shiftRight(shifted, 52);
   Real m = real(pattern - shiftLeft(exponent, 52));
   exponent = select(tiny, exponent - exponent.constant(54), exponent);
-  Real k = x.with(arith::SIToFPOp::create(*x.b, x.b->getF64Type(), exponent.v));
+  Real k = x.with(arith::SIToFPOp::create(
+      *x.b, likeShape(x.v.getType(), x.b->getF64Type()), exponent.v));
   Real f = m - 1.0;
   Real halfSquare = f * f * 0.5;
   Real s = f / (f + 2.0);

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/Numerics/F64Functions.h"
 #include "compiler/Conversion/TileToCPU/KernelEmitter.h"
 #include "compiler/Conversion/TileToCPU/Numerics.h"
 
@@ -142,6 +143,18 @@ Value KernelEmitter::emitElementwise(Operation *op,
   } else if (isa<math::TanhOp, math::ErfOp>(op) && !compute.isF64()) {
     result = isa<math::TanhOp>(op) ? emitTanh(b, operands.front())
                                    : emitErf(b, operands.front());
+  } else if (isa<LogOp, Log2Op, math::LogOp, math::Log2Op>(op) &&
+             !compute.isF64()) {
+    result = isa<LogOp, math::LogOp>(op) ? emitLog(b, operands.front())
+                                         : emitLog2(b, operands.front());
+  } else if (isa<math::ExpM1Op, math::Log1pOp>(op)) {
+    // MLIR's are exp(x) - 1 and log(1 + x), which small numbers do not show in.
+    Value wide = operands.front();
+    if (!compute.isF64())
+      wide = arith::ExtFOp::create(b, likeShape(like, b.getF64Type()), wide);
+    result = emitF64Function(b, op->getName().stripDialect(), wide);
+    if (!compute.isF64())
+      result = arith::TruncFOp::create(b, likeShape(like, compute), result);
   } else {
     // tile.log and its kind are math's operations beyond this point.
     StringRef name = op->getName().getStringRef();

@@ -3,7 +3,7 @@
 // RUN: fa-opt %s --tile-optimize --tile-to-nvvm="target=sm_90a num-warps=4 functions=fast" \
 // RUN:   --remarks -o %t 2>&1 | FileCheck %s
 
-// CHECK: calls-beside-products.mlir:[[#@LINE+11]]:3: remark:
+// CHECK: calls-beside-products.mlir:[[#@LINE+10]]:3: remark:
 // CHECK-SAME: products of warpgroups run one after the other beside what prints
 tile.kernel @product(%a: !tile.ptr<bf16>, %b: !tile.ptr<bf16>, %c: !tile.ptr<f32>, %k: i64)
     grid(k) -> (1) {
