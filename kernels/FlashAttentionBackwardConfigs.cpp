@@ -41,30 +41,23 @@ struct Row {
 /// 64 keys and the sums of dk and dv for them in registers, which is what
 /// limits the queries of a tile, and the head dimension: beyond 128 (dq
 /// included) or 192, products are those of sm_80.
+static constexpr Form fused = Form::Fused;
 static const Row defaults[] = {
     {DeviceClass::Cpu, 256, {}, {}, {{64, 64, 4, 2}, {64, 64, 4, 2}}},
 
+    {DeviceClass::Sm80, 56, {}, {}, {{64, 64, 8, 2}, {128, 64, 8, 2}}},
     {DeviceClass::Sm80, 64, {}, {}, {{64, 64, 4, 2}, {128, 64, 8, 2}}},
     {DeviceClass::Sm80, 192, {}, {}, {{64, 64, 8, 2}, {128, 64, 8, 2}}},
     {DeviceClass::Sm80, 256, {}, {}, {{32, 64, 8, 2}, {64, 64, 8, 2}}},
 
-    {DeviceClass::Sm90a, 64, false, {}, {{64, 128, 8, 2}, {128, 128, 8, 2}}},
-    {DeviceClass::Sm90a, 64, true, {}, {{64, 128, 8, 2}, {128, 112, 8, 2}}},
-    {DeviceClass::Sm90a,
-     96,
-     {},
-     Form::Fused,
-     {{64, 64, 4, 2}, {128, 64, 8, 2}}},
-    {DeviceClass::Sm90a, 128, false, {}, {{64, 128, 8, 2}, {128, 128, 8, 2}}},
-    {DeviceClass::Sm90a, 128, true, {}, {{64, 128, 8, 2}, {128, 64, 8, 2}}},
-    {DeviceClass::Sm90a,
-     192,
-     {},
-     Form::Fused,
-     {{64, 64, 8, 2}, {128, 64, 8, 2}}},
+    {DeviceClass::Sm90a, 64, {}, {}, {{64, 128, 8, 2}, {128, 128, 8, 2}}},
+    {DeviceClass::Sm90a, 96, {}, fused, {{64, 64, 4, 2}, {128, 128, 8, 2}}},
+    {DeviceClass::Sm90a, 128, {}, {}, {{64, 128, 8, 2}, {128, 128, 8, 2}}},
+    {DeviceClass::Sm90a, 192, {}, fused, {{32, 64, 8, 2}, {128, 64, 8, 2}}},
     {DeviceClass::Sm90a, 160, {}, {}, {{32, 128, 8, 2}, {128, 48, 8, 2}}},
     {DeviceClass::Sm90a, 192, {}, {}, {{32, 64, 4, 2}, {128, 64, 8, 2}}},
-    {DeviceClass::Sm90a, 256, {}, {}, {{32, 64, 8, 2}, {128, 64, 8, 2}}},
+    {DeviceClass::Sm90a, 248, {}, {}, {{32, 32, 8, 2}, {128, 48, 8, 2}}},
+    {DeviceClass::Sm90a, 256, {}, {}, {{32, 64, 8, 2}, {128, 48, 8, 2}}},
 };
 
 /// f32 takes three products of tf32 and twice the registers for operands; f64

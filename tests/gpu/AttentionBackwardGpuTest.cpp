@@ -9,9 +9,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "kernels/FlashAttentionBackward.h"
+#include "kernels/Matmul.h"
 #include "kernels/Reference/DenseAttention.h"
 #include "kernels/Reference/Judge.h"
 #include "kernels/Reference/PlainAttention.h"
+#include "runtime/cuda/CudaStream.h"
 #include "tests/gpu/GpuTest.h"
 
 #include <gmock/gmock.h>
@@ -214,13 +216,21 @@ TEST_F(BackwardGpuTest, RepeatsGiveTheSameBits) {
       }
 }
 
-// cases.md: (batch, heads, rows, d) = (4, 8, 1024, 64), while another stream
-// is busy elsewhere in the programs of this one.
+// More programs than multiprocessors, while another stream keeps some of them
+// busy, so that programs start in another order every time.
 TEST_F(BackwardGpuTest, DeterministicThirtyTimes) {
   Pass run({{4, 8, 1024, 64}, {4, 8, 1024, 64}, DType::BF16, true});
   const FlashAttentionGradients first = run.gradients(Form::FusedDeterministic);
+  const CudaStream busy = CudaStream::create(device());
+  const Tensor filler = Tensor::zeros({2048, 2048}, DType::BF16, gpu0);
+  Tensor filled = Tensor::zeros({2048, 2048}, DType::BF16, gpu0);
   for (int repeat = 0; repeat < 30; ++repeat) {
     run.prepare();
+    {
+      const CudaStreamGuard guard(busy);
+      for (int launch = 0; launch <= repeat % 4; ++launch)
+        matmul(filler, filler, {}, filled);
+    }
     const FlashAttentionGradients again =
         run.gradients(Form::FusedDeterministic);
     ASSERT_TRUE(sameBits(again.q, first.q)) << repeat;
