@@ -209,6 +209,99 @@ static DistributedLayout inColumnPairs(const DistributedLayout &layout) {
   return {layout.shape(), digits, layout.lanes(), layout.warps()};
 }
 
+namespace {
+/// One mma.sync: words of four registers of a, two of b and four sums.
+class MmaInstruction {
+public:
+  MmaInstruction(ImplicitLocOpBuilder &b, Type element, StringRef shape,
+                 StringRef name)
+      : b(b) {
+    const bool integer = element.isInteger(8);
+    const StringRef sum = integer ? "s32" : "f32";
+    text = ("mma.sync.aligned." + shape + ".row.col." + sum + "." + name + "." +
+            name + "." + sum +
+            " {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$0, $1, $2, $3};")
+               .str();
+    constraints = integer ? "=r,=r,=r,=r,r,r,r,r,r,r,0,1,2,3"
+                          : "=f,=f,=f,=f,r,r,r,r,r,r,0,1,2,3";
+    sums = LLVM::LLVMStructType::getLiteral(
+        b.getContext(),
+        SmallVector<Type>(4, integer ? Type(b.getI32Type()) : b.getF32Type()));
+  }
+
+  void emit(MutableArrayRef<Value> target, ArrayRef<Value> left,
+            ArrayRef<Value> right) const {
+    SmallVector<Value> operands(left);
+    operands.append(right.begin(), right.end());
+    operands.append(target.begin(), target.end());
+    auto product = LLVM::InlineAsmOp::create(
+        b, sums, operands, text, constraints, /*has_side_effects=*/false,
+        /*is_align_stack=*/false, LLVM::TailCallKind::None,
+        /*asm_dialect=*/nullptr, /*operand_attrs=*/nullptr);
+    for (int64_t word = 0; word < 4; ++word)
+      target[word] =
+          LLVM::ExtractValueOp::create(b, product.getResult(0), word);
+  }
+
+private:
+  ImplicitLocOpBuilder &b;
+  std::string text, constraints;
+  Type sums;
+};
+} // namespace
+
+/// The products of f32 fragments by tf32 instructions.
+class GpuEmitter::Tf32Products {
+public:
+  Tf32Products(GpuEmitter &emitter, const MmaInstruction &instruction,
+               Fragments &left, Fragments &right, InputPrecision precision)
+      : emitter(emitter), instruction(instruction), left(left), right(right),
+        precision(precision) {}
+
+  /// Adds the product of the fragments with these first words.
+  void emit(MutableArrayRef<Value> sums, int64_t firstA, int64_t firstB) {
+    if (precision == InputPrecision::TF32) {
+      product(sums, firstA, firstB, &Tf32Parts::big, &Tf32Parts::big);
+      return;
+    }
+    // The instruction cuts its sums instead of rounding them: each starts anew
+    // and is added to the others in f32.
+    ImplicitLocOpBuilder &b = emitter.b;
+    SmallVector<Value, 4> part(4, emitter.paddingOf(b.getF32Type()));
+    product(part, firstA, firstB, &Tf32Parts::small, &Tf32Parts::finite);
+    product(part, firstA, firstB, &Tf32Parts::finite, &Tf32Parts::small);
+    product(part, firstA, firstB, &Tf32Parts::big, &Tf32Parts::big);
+    for (auto [sum, more] : llvm::zip(sums, part))
+      sum = arith::AddFOp::create(b, sum, more);
+  }
+
+private:
+  using Known = std::map<int64_t, Tf32Parts>;
+
+  const Tf32Parts &partsOf(Known &known, Fragments &from, int64_t index) {
+    auto [entry, isNew] = known.try_emplace(index);
+    if (isNew)
+      entry->second = emitter.splitTf32(from.word(index), precision);
+    return entry->second;
+  }
+
+  void product(MutableArrayRef<Value> target, int64_t firstA, int64_t firstB,
+               Value Tf32Parts::*ofA, Value Tf32Parts::*ofB) {
+    SmallVector<Value> wordsA, wordsB;
+    for (int64_t word = 0; word < 4; ++word)
+      wordsA.push_back(partsOf(leftParts, left, firstA + word).*ofA);
+    for (int64_t word = 0; word < 2; ++word)
+      wordsB.push_back(partsOf(rightParts, right, firstB + word).*ofB);
+    instruction.emit(target, wordsA, wordsB);
+  }
+
+  GpuEmitter &emitter;
+  const MmaInstruction &instruction;
+  Fragments &left, &right;
+  InputPrecision precision;
+  Known leftParts, rightParts;
+};
+
 LogicalResult GpuEmitter::emitMma(tilegpu::MmaOp op) {
   auto extents = [](Type type) {
     auto memory = dyn_cast<tilegpu::SmemType>(type);
@@ -246,39 +339,8 @@ LogicalResult GpuEmitter::emitMma(tilegpu::MmaOp op) {
   int64_t rowBlocks = layoutA.registersPerThread() * bits / 32 / 4 / steps;
   int64_t columnBlocks = layoutB.registersPerThread() * bits / 32 / 2 / steps;
   Registers sums = tiles.at(op.getC());
-  bool integer = element.isInteger(8);
-  StringRef accumulator = integer ? "s32" : "f32";
-  std::string text =
-      ("mma.sync.aligned." + shape + ".row.col." + accumulator + "." + name +
-       "." + name + "." + accumulator +
-       " {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$0, $1, $2, $3};")
-          .str();
-  std::string constraints = integer ? "=r,=r,=r,=r,r,r,r,r,r,r,0,1,2,3"
-                                    : "=f,=f,=f,=f,r,r,r,r,r,r,0,1,2,3";
-  Type sumType = integer ? Type(b.getI32Type()) : b.getF32Type();
-  Type fragment = LLVM::LLVMStructType::getLiteral(
-      b.getContext(), SmallVector<Type>(4, sumType));
-  auto multiply = [&](MutableArrayRef<Value> sums, ArrayRef<Value> a,
-                      ArrayRef<Value> b0) {
-    SmallVector<Value> operands(a);
-    operands.append(b0.begin(), b0.end());
-    operands.append(sums.begin(), sums.end());
-    auto product = LLVM::InlineAsmOp::create(
-        b, fragment, operands, text, constraints,
-        /*has_side_effects=*/false, /*is_align_stack=*/false,
-        LLVM::TailCallKind::None, /*asm_dialect=*/nullptr,
-        /*operand_attrs=*/nullptr);
-    for (int64_t word = 0; word < 4; ++word)
-      sums[word] = LLVM::ExtractValueOp::create(b, product.getResult(0), word);
-  };
-  std::map<int64_t, Tf32Parts> leftParts, rightParts;
-  auto partsOf = [&](std::map<int64_t, Tf32Parts> &known, Fragments &from,
-                     int64_t index) -> const Tf32Parts & {
-    auto [entry, isNew] = known.try_emplace(index);
-    if (isNew)
-      entry->second = splitTf32(from.word(index), precision);
-    return entry->second;
-  };
+  const MmaInstruction instruction(b, element, shape, name);
+  Tf32Products tf32(*this, instruction, left, right, precision);
   for (int64_t step = 0; step < steps; ++step)
     for (int64_t column = 0; column < columnBlocks; ++column)
       for (int64_t row = 0; row < rowBlocks; ++row) {
@@ -288,36 +350,16 @@ LogicalResult GpuEmitter::emitMma(tilegpu::MmaOp op) {
         int64_t pair = columnBlocks % 2 == 0 ? 2 : 1;
         int64_t firstB =
             2 * ((column / pair * steps + step) * pair + column % pair);
-        SmallVector<Value> a, b0;
-        if (!element.isF32()) {
-          for (int64_t word = 0; word < 4; ++word)
-            a.push_back(left.word(firstA + word));
-          for (int64_t word = 0; word < 2; ++word)
-            b0.push_back(right.word(firstB + word));
-          multiply(own, a, b0);
+        if (element.isF32()) {
+          tf32.emit(own, firstA, firstB);
           continue;
         }
-        auto product = [&](MutableArrayRef<Value> target, Value Tf32Parts::*ofA,
-                           Value Tf32Parts::*ofB) {
-          SmallVector<Value> wordsA, wordsB;
-          for (int64_t word = 0; word < 4; ++word)
-            wordsA.push_back(partsOf(leftParts, left, firstA + word).*ofA);
-          for (int64_t word = 0; word < 2; ++word)
-            wordsB.push_back(partsOf(rightParts, right, firstB + word).*ofB);
-          multiply(target, wordsA, wordsB);
-        };
-        if (precision == InputPrecision::TF32) {
-          product(own, &Tf32Parts::big, &Tf32Parts::big);
-          continue;
-        }
-        // The instruction cuts its sums instead of rounding them: each starts
-        // anew and is added to the others in f32.
-        SmallVector<Value, 4> part(4, paddingOf(b.getF32Type()));
-        product(part, &Tf32Parts::small, &Tf32Parts::finite);
-        product(part, &Tf32Parts::finite, &Tf32Parts::small);
-        product(part, &Tf32Parts::big, &Tf32Parts::big);
-        for (auto [sum, more] : llvm::zip(own, part))
-          sum = arith::AddFOp::create(b, sum, more);
+        SmallVector<Value> wordsA, wordsB;
+        for (int64_t word = 0; word < 4; ++word)
+          wordsA.push_back(left.word(firstA + word));
+        for (int64_t word = 0; word < 2; ++word)
+          wordsB.push_back(right.word(firstB + word));
+        instruction.emit(own, wordsA, wordsB);
       }
   tiles[op.getResult()] = sums;
   return success();

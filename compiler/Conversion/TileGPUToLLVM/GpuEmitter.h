@@ -272,6 +272,7 @@ private:
   /// Packed 32-bit registers of an operand fragment, loaded when first asked
   /// for.
   class Fragments;
+  class Tf32Products;
 
   // Warpgroup products (EmitWgmma.cpp).
   mlir::LogicalResult checkWgmma(tilegpu::WgmmaOp op);
