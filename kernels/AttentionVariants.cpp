@@ -47,16 +47,11 @@ flashtile::defaultAttentionVariantTiles(const FlashAttentionClass &kind,
     return isTight ? FlashAttentionTiles{128, 64, 8, 2} : tiles;
   }
   const bool isAlibi = variant == AttentionVariant::Alibi;
-  if (kind.headDim <= 64) {
-    return {192, isAlibi ? 64 : isWindow ? 80 : 96, 12, 2};
-  }
-  if (kind.headDim <= 128) {
-    const int64_t keys = isAlibi ? 96 : isWindow ? 80 : 128;
-    return {128, keys, 8, 2};
-  }
-  if (isWindow)
-    return {64, 32, 4, 2};
-  return {128, isAlibi || kind.causal ? 48 : 80, 8, 2};
+  if (kind.headDim <= 64)
+    return {192, isAlibi ? 64 : 96, 12, 2};
+  if (kind.headDim <= 128)
+    return {128, isAlibi ? 96 : 128, 8, 2};
+  return {128, isAlibi || isWindow ? 64 : 80, 8, 2};
 }
 
 static FlashAttentionClass classOf(const AttentionOperands &operands,

@@ -45,7 +45,7 @@ MlpTiles flashtile::defaultMlpTiles(DeviceClass device, DType dtype,
   }
   constexpr int64_t kStep = 16;
   if (device == DeviceClass::Sm90a && is16Bit && isLong && width % kStep == 0)
-    return {128, width <= 64 ? 128 : width <= 128 ? 80 : 64, 8, 2};
+    return {128, width <= 128 ? 128 : 64, 8, 2};
   return {tiles.blockM, tiles.blockN, tiles.numWarps, tiles.numStages};
 }
 
