@@ -57,7 +57,8 @@ static const Row defaults[] = {
     {DeviceClass::Sm90a, 160, {}, {}, {{32, 128, 8, 2}, {128, 48, 8, 2}}},
     {DeviceClass::Sm90a, 192, {}, {}, {{32, 64, 4, 2}, {128, 64, 8, 2}}},
     {DeviceClass::Sm90a, 248, {}, {}, {{32, 32, 8, 2}, {128, 48, 8, 2}}},
-    {DeviceClass::Sm90a, 256, {}, {}, {{32, 64, 8, 2}, {128, 48, 8, 2}}},
+    {DeviceClass::Sm90a, 256, false, {}, {{32, 64, 8, 2}, {128, 48, 8, 2}}},
+    {DeviceClass::Sm90a, 256, true, {}, {{32, 64, 8, 2}, {64, 64, 8, 2}}},
 };
 
 /// f32 takes three products of tf32 and twice the registers for operands; f64
@@ -114,15 +115,15 @@ flashtile::flashAttentionBackwardRowTiles(const FlashAttentionClass &kind) {
 FlashAttentionTiles
 flashtile::flashAttentionBackwardMendTiles(const FlashAttentionClass &kind,
                                            int64_t keysBlockN) {
-  constexpr int64_t kWide = 64;
-  const bool isSmall = kind.device != DeviceClass::Cpu &&
-                       (kind.headDim > kWide || kind.dtype == DType::F32);
-  const int64_t rows = isSmall ? 16 : 32;
-  const int64_t most = kind.dtype == DType::F32 ? rows : 2 * rows;
+  constexpr int64_t kWide = 128;
+  const bool isCpu = kind.device == DeviceClass::Cpu;
+  const bool isWide = kind.dtype == DType::F32 || kind.dtype == DType::F64;
+  const int64_t rows = !isCpu && (isWide || kind.headDim > kWide) ? 16 : 32;
+  const int64_t most = isCpu ? 64 : isWide ? 16 : 32;
   int64_t blockN = keysBlockN;
   while (blockN > most && blockN % 2 == 0)
     blockN /= 2;
-  return {rows, blockN, kind.dtype == DType::F32 ? 8 : 4, 1};
+  return {rows, blockN, 8, 1};
 }
 
 Form flashtile::defaultFlashAttentionBackwardForm(
