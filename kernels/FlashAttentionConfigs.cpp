@@ -58,7 +58,9 @@ static FlashAttentionTiles tilesOfF32(const FlashAttentionClass &kind) {
     return {64, 32, 4, 2};
   if (kind.headDim <= 64)
     return {128, 32, 8, 2};
-  return {32, 32, kind.headDim <= 128 ? 8 : 16, 2};
+  if (kind.headDim <= 128)
+    return {32, 32, 8, 2};
+  return {16, 64, 8, 2};
 }
 
 /// fp8 is widened in registers, and more of it is there where rows are no

@@ -57,17 +57,11 @@ static int64_t besideCarried(Operation *op) {
   return registersOf(op->getResult(0));
 }
 
-/// Of a loop and of the loops in it.
+/// Of a loop for itself: loops in it may carry the same tiles on.
 static int64_t leastRegisters(scf::ForOp loop) {
   int64_t most = 0;
-  for (Operation &op : *loop.getBody()) {
-    int64_t needs = besideCarried(&op);
-    op.walk([&](scf::ForOp inner) {
-      if (inner->getParentOfType<scf::ForOp>() == loop)
-        needs = std::max(needs, leastRegisters(inner));
-    });
-    most = std::max(most, needs);
-  }
+  for (Operation &op : *loop.getBody())
+    most = std::max(most, besideCarried(&op));
   return carriedBy(loop) + most;
 }
 
