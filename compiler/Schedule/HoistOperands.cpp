@@ -53,6 +53,36 @@ static int64_t registersOf(scf::ForOp loop) {
   return registers;
 }
 
+/// Registers that a loop with several products needs at least: results that are
+/// under way together, or carried, and operands that stay. Weights that are
+/// packed for the next product take the place of what they were made of. None
+/// where a product of such weights is used in the loop, or added to memory:
+/// addresses and whatever else that takes leave no room.
+static std::optional<int64_t> registersAtOnce(scf::ForOp loop) {
+  if (!loop.getBody()->getOps<tilegpu::MmaOp>().empty() ||
+      !loop.getBody()->getOps<tilegpu::AtomicAddOp>().empty())
+    return std::nullopt;
+  int64_t registers = 0;
+  for (auto product : loop.getBody()->getOps<WgmmaOp>()) {
+    auto add = [&](Value value) {
+      auto tile = cast<RankedTensorType>(value.getType());
+      registers += registersOf(tile.getShape(), tile.getElementType(),
+                               product.getWarpgroups());
+    };
+    bool isMade = isa<RankedTensorType>(product.getA().getType()) ||
+                  product.getA().getDefiningOp<tilegpu::StageOp>();
+    bool isLater = isMade && !loop.isDefinedOutsideOfLoop(product.getA());
+    if (isLater && !product.getC())
+      return std::nullopt;
+    add(product.getResult());
+    if (isMade && !isLater)
+      add(product.getA());
+    if (Value head = product.getHead())
+      add(head);
+  }
+  return registers;
+}
+
 /// What leaves room for everything else, by measurement: of 240 registers of a
 /// thread, of 160 with three warpgroups.
 static int64_t registerLimit(int64_t warpgroups) {
@@ -69,25 +99,89 @@ struct HoistOperands
     getOperation().getBody().walk([&](tilegpu::WarpSpecializeOp roles) {
       roles.getConsumer().walk([&](SlotOp slot) { slots.push_back(slot); });
     });
+    SmallVector<SlotOp> left;
     for (SlotOp slot : slots)
-      hoist(slot);
+      if (!hoist(slot))
+        left.push_back(slot);
+    // The products of the last ones start last.
+    for (SlotOp slot : llvm::reverse(left))
+      hoistHead(slot);
   }
 
 private:
-  void hoist(SlotOp slot);
+  bool hoist(SlotOp slot);
+  void hoistHead(SlotOp slot);
 };
 } // namespace
 
-void HoistOperands::hoist(SlotOp slot) {
+static LogicalResult collectProducts(SlotOp slot,
+                                     SmallVectorImpl<WgmmaOp> &products) {
+  for (OpOperand &use : slot->getUses()) {
+    auto product = dyn_cast<WgmmaOp>(use.getOwner());
+    if (!product || use.getOperandNumber() != 0 || product.getTransA())
+      continue;
+    auto loop = dyn_cast<scf::ForOp>(product->getParentOp());
+    if (!loop || !loop.isDefinedOutsideOfLoop(slot.getResult()))
+      return failure();
+    products.push_back(product);
+  }
+  return success(!products.empty());
+}
+
+/// As many columns of the operand as there is room for, where a loop has many
+/// products: they ask more of shared memory than it gives.
+void HoistOperands::hoistHead(SlotOp slot) {
+  constexpr int64_t kMostRegisters = 204, kFewestProducts = 4, kDepth = 16;
+  SmallVector<WgmmaOp> products;
+  tilegpu::SmemType memory = slot.getSlot().getType();
+  Type element = memory.getElementType();
+  if (failed(collectProducts(slot, products)) ||
+      element.getIntOrFloatBitWidth() != 16)
+    return;
+  int64_t warpgroups = products.front().getWarpgroups(), most = 0;
+  for (WgmmaOp product : products) {
+    auto loop = cast<scf::ForOp>(product->getParentOp());
+    if (llvm::range_size(loop.getBody()->getOps<WgmmaOp>()) < kFewestProducts ||
+        product.getHead())
+      return;
+    std::optional<int64_t> registers = registersAtOnce(loop);
+    if (!registers)
+      return;
+    most = std::max(most, *registers);
+  }
+  int64_t rows = memory.getShape()[0], columns = memory.getShape()[1];
+  int64_t each = registersOf({rows, kDepth}, element, warpgroups);
+  int64_t steps =
+      std::min(columns / kDepth - 1, (kMostRegisters - most) / each);
+  if (warpgroups > 2 || steps < 1)
+    return;
+  ImplicitLocOpBuilder b(slot.getLoc(), slot);
+  b.setInsertionPointAfter(slot);
+  RankedTensorType type =
+      withLayout(RankedTensorType::get({rows, steps * kDepth}, element),
+                 wgmmaOperandA(rows, steps * kDepth, 16, warpgroups));
+  Value head = tilegpu::LoadSharedOp::create(b, type, slot);
+  // Before anyone lets the buffer be filled again.
+  tilegpu::FenceProxyOp::create(b);
+  for (WgmmaOp product : products)
+    product.getHeadMutable().assign(head);
+  remarkApplied(slot, "tilegpu-hoist-operands", "Operand",
+                std::to_string(steps * kDepth) +
+                    " columns of a left operand that the loop does not change "
+                    "are read once");
+}
+
+/// Whether the operand needs no further thought.
+bool HoistOperands::hoist(SlotOp slot) {
   SmallVector<WgmmaOp> products;
   int64_t warpgroups = 0, most = 0;
   for (OpOperand &use : slot->getUses()) {
     auto product = dyn_cast<WgmmaOp>(use.getOwner());
     if (!product || use.getOperandNumber() != 0 || product.getTransA())
-      return;
+      return false;
     auto loop = dyn_cast<scf::ForOp>(product->getParentOp());
     if (!loop || !loop.isDefinedOutsideOfLoop(slot.getResult()))
-      return;
+      return true;
     warpgroups = product.getWarpgroups();
     most = std::max(most, registersOf(loop));
     products.push_back(product);
@@ -95,15 +189,17 @@ void HoistOperands::hoist(SlotOp slot) {
   tilegpu::SmemType memory = slot.getSlot().getType();
   Type element = memory.getElementType();
   if (products.empty() || element.getIntOrFloatBitWidth() != 16)
-    return;
+    return true;
   int64_t needed = most + registersOf(memory.getShape(), element, warpgroups);
   constexpr char kName[] = "tilegpu-hoist-operands";
-  if (needed > registerLimit(warpgroups))
-    return remarkMissed(slot, kName, "Operand",
-                        "a left operand stays in shared memory: with it " +
-                            std::to_string(needed) +
-                            " registers would be in use, more than " +
-                            std::to_string(registerLimit(warpgroups)));
+  if (needed > registerLimit(warpgroups)) {
+    remarkMissed(slot, kName, "Operand",
+                 "a left operand stays in shared memory: with it " +
+                     std::to_string(needed) +
+                     " registers would be in use, more than " +
+                     std::to_string(registerLimit(warpgroups)));
+    return false;
+  }
   DistributedLayout layout =
       wgmmaOperandA(memory.getShape()[0], memory.getShape()[1], 16, warpgroups);
   ImplicitLocOpBuilder b(slot.getLoc(), slot);
@@ -126,4 +222,5 @@ void HoistOperands::hoist(SlotOp slot) {
     releases.front()->moveBefore(b.getBlock(), b.getInsertionPoint());
   remarkApplied(slot, kName, "Operand",
                 "a left operand that the loop does not change is read once");
+  return true;
 }

@@ -21,6 +21,9 @@
 // only hands on. Nothing is under way at the end of an iteration: ptxas
 // serialises products whose accumulators go through a back edge like this.
 //
+// Where registers are few, left operands are packed only when all products that
+// need no other have ended: they then take the place of what they are made of.
+//
 // A left operand made in registers that is read from shared memory (as the
 // transpose of what was computed) gets two buffers, which the iterations use in
 // turn. One barrier an iteration is enough for them: who passes it has waited
@@ -38,6 +41,7 @@
 #include "llvm/ADT/SetVector.h"
 
 #include <limits>
+#include <tuple>
 
 using namespace mlir;
 using namespace flashtile;
@@ -80,7 +84,9 @@ private:
   SmallVector<Operation *> needsOf(Operation *op);
   int64_t lastProduct(Operation *op);
   bool isUsedHere(const Issued &product);
-  bool fitsRegisters();
+  int64_t registersAtOnce();
+  int64_t packedEarly();
+  void placeUnpacked();
   void place(Operation *op);
   void placeReleases();
   bool countPending();
@@ -96,6 +102,8 @@ private:
   /// Other operations with effects, each with those it has to stay behind.
   llvm::MapVector<Operation *, SmallVector<Operation *>> effects;
   SmallVector<Release> releases;
+  /// Left operands are packed when no product is under way.
+  bool packsLate = false;
   llvm::SetVector<Operation *> placed;
 };
 } // namespace
@@ -326,29 +334,67 @@ bool Issuer::isUsedHere(const Issued &product) {
   });
 }
 
-/// Whether results of products that may be under way together leave room for
-/// other registers: of 240 of a thread, of 160 with three warpgroups.
-bool Issuer::fitsRegisters() {
+/// 32-bit registers of a thread for a tile that all warpgroups share.
+static int64_t registersOf(Type type, int64_t warpgroups) {
   constexpr int64_t kThreadsOfWarpgroup = 128;
-  int64_t warpgroups = products.front().start.getWarpgroups();
-  int64_t limit = warpgroups <= 2 ? 204 : 128, registers = 0;
+  auto tile = cast<RankedTensorType>(type);
+  return tile.getNumElements() * tile.getElementTypeBitWidth() / 32 /
+         (kThreadsOfWarpgroup * warpgroups);
+}
+
+/// Of products that may be under way together, of what is carried, and of
+/// operands that stay.
+int64_t Issuer::registersAtOnce() {
+  int64_t registers = 0;
   for (Issued &product : products) {
-    auto type = cast<RankedTensorType>(product.start.getType());
+    int64_t warpgroups = product.start.getWarpgroups();
+    if (Value head = product.start.getHead())
+      registers += registersOf(head.getType(), warpgroups);
     // What others have made in the meantime is gone.
-    if (!product.start.getC() && lastProduct(product.start) >= 0)
-      continue;
-    registers += type.getNumElements() / (kThreadsOfWarpgroup * warpgroups);
+    if (product.start.getC() || lastProduct(product.start) < 0)
+      registers += registersOf(product.start.getType(), warpgroups);
   }
-  return registers <= limit;
+  return registers;
+}
+
+/// Of operands that are packed while what they are made of is still needed.
+int64_t Issuer::packedEarly() {
+  int64_t registers = 0;
+  for (Issued &product : products)
+    if (isa<RankedTensorType>(product.start.getA().getType()) &&
+        lastProduct(product.start) >= 0)
+      registers =
+          std::max(registers, registersOf(product.start.getA().getType(),
+                                          product.start.getWarpgroups()));
+  return registers;
+}
+
+/// What operands of products are packed from, of all products: registers are
+/// free for the packed ones when the products before have ended.
+void Issuer::placeUnpacked() {
+  for (Issued &product : products) {
+    Value value = product.start.getA();
+    Operation *op = value.getDefiningOp();
+    while (op && op->getBlock() == &body &&
+           isa<tile::CastOp, tilegpu::ConvertLayoutOp>(op))
+      op = op->getOperand(0).getDefiningOp();
+    if (op && op->getBlock() == &body && isa<RankedTensorType>(value.getType()))
+      place(op);
+  }
 }
 
 void Issuer::chooseStarts() {
+  // Of 240 registers of a thread, of 160 with three warpgroups.
+  int64_t limit = products.front().start.getWarpgroups() <= 2 ? 212 : 136;
   SmallVector<Issued> left(products), chosen;
-  bool inOrder = !fitsRegisters();
+  int64_t atOnce = registersAtOnce();
+  bool inOrder = atOnce > limit;
+  packsLate = !inOrder && atOnce + packedEarly() > limit;
   while (!left.empty()) {
     size_t best = 0;
     auto keyOf = [&](Issued &product) {
-      return std::pair(lastProduct(product.start), !isUsedHere(product));
+      int64_t last = lastProduct(product.start);
+      return std::tuple(last, !isUsedHere(product));
     };
     for (size_t index = 1; index < left.size() && !inOrder; ++index)
       if (keyOf(left[index]) < keyOf(left[best]))
@@ -415,8 +461,14 @@ std::string Issuer::run() {
   stageInTurn();
   collectOrder();
   chooseStarts();
-  for (Issued &product : products)
+  bool needsOthers = false;
+  for (Issued &product : products) {
+    bool isDependent = lastProduct(product.start) >= 0;
+    if (packsLate && isDependent && !needsOthers)
+      placeUnpacked();
+    needsOthers |= isDependent;
     place(product.start);
+  }
   for (auto &[op, behind] : effects)
     place(op);
   for (Issued &product : products)

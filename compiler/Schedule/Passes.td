@@ -84,12 +84,14 @@ def HoistOperandsPass : Pass<"tilegpu-hoist-operands", "::flashtile::tile::Kerne
   let summary = "keep left operands that a loop does not change in registers";
   let description = [{
     A left operand of warpgroup products that is loaded outside of their loop is
-    read from shared memory once, where there are registers for it.
+    read from shared memory once, where there are registers for it. Of loops with
+    four products or more, the first columns of it, as many as there is room for:
+    their products ask more of shared memory than it gives.
 
     **Input:** a kernel after `--tilegpu-specialize-warps`.
 
     **Output:** `tilegpu.load_shared` before the loop; the buffer is released
-    behind it.
+    behind it, unless columns are still read from there.
 
     **Example:** tests/compiler/Schedule/hoist-operands.mlir
 

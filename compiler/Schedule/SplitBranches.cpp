@@ -125,9 +125,15 @@ bool Splitter::collect() {
   constexpr int64_t kFewest = 2;
   if (branches.empty() || atTop < kFewest)
     return false;
-  for (auto load : body.getOps<LoadOp>())
-    if (!collectNeeds(load))
-      return false;
+  // A load that moves up would pass what stands before it.
+  bool writes = false;
+  for (Operation &op : body) {
+    if (auto load = dyn_cast<LoadOp>(op))
+      if (writes || !collectNeeds(load))
+        return false;
+    op.walk(
+        [&](Operation *inner) { writes |= isa<StoreOp, AtomicAddOp>(inner); });
+  }
   return llvm::all_of(branches, [&](Branch &branch) {
     Operation *made = branch.op.getCondition().getDefiningOp();
     return !made || collectNeeds(made);

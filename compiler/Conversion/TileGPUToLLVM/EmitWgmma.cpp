@@ -182,10 +182,11 @@ LogicalResult GpuEmitter::checkWgmma(tilegpu::WgmmaOp op) {
                    wgmmaAccumulator(result.getDimSize(0), result.getDimSize(1),
                                     groups, op.getColumnGroups()))))
     return failure();
-  auto a = dyn_cast<RankedTensorType>(op.getA().getType());
+  Value registers = op.getHead() ? op.getHead() : op.getA();
+  auto a = dyn_cast<RankedTensorType>(registers.getType());
   if (!a)
     return success();
-  return check("'a'", a,
+  return check(op.getHead() ? "'head'" : "'a'", a,
                wgmmaOperandA(a.getDimSize(0), a.getDimSize(1),
                              a.getElementTypeBitWidth(), groups));
 }
@@ -244,6 +245,16 @@ LogicalResult GpuEmitter::emitWgmma(tilegpu::WgmmaOp op) {
       constraints += "r,";
     }
   }
+  // The first steps of an operand in memory may be in registers, too.
+  int64_t placeHead = sums + operands.size(), headSteps = 0;
+  if (Value head = op.getHead()) {
+    int64_t headDepth = cast<RankedTensorType>(head.getType()).getDimSize(1);
+    headSteps = headDepth * bits / 8 / depthBytes;
+    for (Value word : packWords(tiles.at(head))) {
+      operands.push_back(word);
+      constraints += "r,";
+    }
+  }
   int64_t placeB = sums + operands.size();
   Value startB = smemAddress(op.getB());
   if (columnGroups > 1) {
@@ -263,19 +274,25 @@ LogicalResult GpuEmitter::emitWgmma(tilegpu::WgmmaOp op) {
     text += ("add.s64 " + name + ", $").str() + std::to_string(place) + ", " +
             std::to_string(bytes / descriptorUnit) + ";\n";
   };
-  std::string transposes;
-  if (bits == 16) {
-    if (memoryA)
-      transposes += op.getTransA() ? ", 1" : ", 0";
-    transposes += op.getTransB() ? ", 0" : ", 1";
-  }
+  auto transposes = [&](bool isMemory) {
+    std::string text;
+    if (bits == 16) {
+      if (isMemory)
+        text += op.getTransA() ? ", 1" : ", 0";
+      text += op.getTransB() ? ", 0" : ", 1";
+    }
+    return text;
+  };
   for (int64_t block = 0; block < blocks; ++block)
     for (int64_t column = 0; column < columns; column += mostColumns)
       for (int64_t step = 0; step < steps; ++step) {
         int64_t width = std::min(mostColumns, columns - column);
         int64_t first = block * columns / 2 + column / 2;
         std::string a = "da";
-        if (memoryA)
+        bool isMemory = memoryA && step >= headSteps;
+        if (step < headSteps)
+          a = registerList(placeHead + 4 * (block * headSteps + step), 4);
+        else if (memoryA)
           pointTo("da", placeA,
                   left->blockOffset(block * rowsOfInstruction) +
                       left->depthOffset(step));
@@ -287,7 +304,8 @@ LogicalResult GpuEmitter::emitWgmma(tilegpu::WgmmaOp op) {
                 "k" + std::to_string(depthBytes * 8 / bits) + ".f32" +
                 typesOf(elementA, element) + " " +
                 registerList(first, width / 2) + ", " + a + ", db, " +
-                (adds || step > 0 ? "p" : "q") + ", 1, 1" + transposes + ";\n";
+                (adds || step > 0 ? "p" : "q") + ", 1, 1" +
+                transposes(isMemory) + ";\n";
       }
   text += "wgmma.commit_group.sync.aligned;\n}";
   Type type = LLVM::LLVMStructType::getLiteral(

@@ -444,7 +444,8 @@ void KernelConverter::convertWarpgroupDot(DotOp op) {
   builder.setInsertionPoint(op);
   RankedTensorType type = withLayout(op.getType(), layout);
   auto product = tilegpu::WgmmaOp::create(
-      builder, op.getLoc(), type, a, b, c, builder.getI32IntegerAttr(warps / 4),
+      builder, op.getLoc(), type, a, b, c, /*head=*/Value(),
+      builder.getI32IntegerAttr(warps / 4),
       transA ? builder.getUnitAttr() : UnitAttr(),
       transB ? builder.getUnitAttr() : UnitAttr(),
       builder.getI32IntegerAttr(columnGroups));

@@ -166,6 +166,23 @@ LogicalResult WgmmaOp::verify() {
            << ", but got " << m << " x " << depthA << " and " << depthB << " x "
            << n;
   constexpr int64_t kRows = 64, kColumns = 8, kDepthBits = 256;
+  if (Value head = getHead()) {
+    auto tile = cast<RankedTensorType>(head.getType());
+    if (!memoryA || getTransA())
+      return emitOpError("expected 'head' only with rows of 'a' in shared "
+                         "memory");
+    if (!getLayout(tile) || tile.getRank() != 2 ||
+        tile.getElementType() != elementA || tile.getDimSize(0) != m ||
+        tile.getDimSize(1) >= depthA)
+      return emitOpError(
+                 "expected 'head' to be the first columns of 'a' with a "
+                 "layout, but got ")
+             << tile;
+    if (failed(verifyMultiple(*this, "the columns of 'head'",
+                              tile.getDimSize(1),
+                              kDepthBits / elementA.getIntOrFloatBitWidth())))
+      return failure();
+  }
   int64_t columnGroups = getColumnGroups();
   if (getWarpgroups() % columnGroups != 0)
     return emitOpError("expected 'column_groups' to divide the ")

@@ -59,7 +59,7 @@ def TileGPU_TensorMapType : TypeDef<TileGPU_Dialect, "TensorMap"> {
 // Warpgroup products
 //===----------------------------------------------------------------------===//
 
-def TileGPU_WgmmaOp : TileGPU_SyncOp<"wgmma", [
+def TileGPU_WgmmaOp : TileGPU_SyncOp<"wgmma", [AttrSizedOperandSegments,
     OptionalTypesMatchWith<"the accumulator has the result's type", "result",
                            "c", "$_self">]> {
   let summary = "starts a matrix product of warpgroups";
@@ -74,7 +74,8 @@ def TileGPU_WgmmaOp : TileGPU_SyncOp<"wgmma", [
     result has the instruction's accumulator layout. With `column_groups`, so many
     of the groups share the columns of the same rows. `a` is a tile in the
     instruction's operand layout, or in shared memory as M x K (K x M with
-    `trans_a`); `b` is in shared memory as K x N (N x K with `trans_b`). What was
+    `trans_a`). `head` holds the first columns of such an `a` in registers, which
+    saves reading them from there. `b` is in shared memory as K x N (N x K with `trans_b`). What was
     written there by ordinary stores needs a `tilegpu.fence_proxy` of the writing
     threads and a barrier first.
 
@@ -112,12 +113,14 @@ def TileGPU_WgmmaOp : TileGPU_SyncOp<"wgmma", [
     Arg<AnyTypeOf<[TileGPU_SmemType, Tile_NumberTile]>, "left operand">:$a,
     Arg<TileGPU_SmemType, "right operand">:$b,
     Arg<Optional<TileOf<F32>>, "accumulator; zeros where absent">:$c,
+    Arg<Optional<Tile_NumberTile>, "first columns of `a`, in registers">:$head,
     ConfinedAttr<I32Attr, [IntPositive]>:$warpgroups,
     UnitAttr:$trans_a, UnitAttr:$trans_b,
     DefaultValuedAttr<ConfinedAttr<I32Attr, [IntPositive]>, "1">:$column_groups);
   let results = (outs Res<TileOf<F32>, "the product, once waited for">:$result);
   let assemblyFormat = [{
-    $a `,` $b (`,` $c^)? attr-dict `:` type($a) `,` type($b) `->` type($result)
+    $a `,` $b (`,` $c^)? (`head` `(` $head^ `:` type($head) `)`)? attr-dict
+    `:` type($a) `,` type($b) `->` type($result)
   }];
   let hasVerifier = 1;
 }
