@@ -72,6 +72,24 @@ static void decodeShuffle(const PtxWords &words, PtxStatement &statement) {
   };
 }
 
+static void decodeVote(const PtxWords &words, PtxStatement &statement) {
+  // vote.sync.any.pred p, q, -1
+  const bool isAny = words.has("any");
+  if ((!isAny && !words.has("all")) || !words.has("pred"))
+    throw std::runtime_error("unknown instruction: " + words.text);
+  int to = words.resolve(words.operands[0]).slot;
+  PtxOperand value = words.resolve(words.operands[1]);
+  statement.together = [=](PtxThread *threads) {
+    bool result = !isAny;
+    for (int lane = 0; lane < kLanes; ++lane) {
+      bool own = value.get(threads[lane]) & 1;
+      result = isAny ? result || own : result && own;
+    }
+    for (int lane = 0; lane < kLanes; ++lane)
+      threads[lane].registers[to] = result;
+  };
+}
+
 static void decodeMatrixLoad(const PtxWords &words, PtxStatement &statement) {
   std::vector<int> targets;
   for (const std::string &part : ptxParts(words.operands[0]))
@@ -177,6 +195,8 @@ bool flashtile::cputest::decodeTogether(const PtxWords &words,
   }
   if (name == "shfl")
     decodeShuffle(words, statement);
+  else if (name == "vote")
+    decodeVote(words, statement);
   else if (name == "ldmatrix")
     decodeMatrixLoad(words, statement);
   else if (name == "mma")
