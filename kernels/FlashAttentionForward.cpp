@@ -115,10 +115,10 @@ public:
                    l = l * step.alpha;
                    l = l + sum(step.p, 1);
                    acc = acc * expandDims(step.alpha, 1);
-                   acc = addValues(cast(step.p, productType), v, start, acc);
+                   acc = dot(cast(step.p, productType), v, acc);
                    return std::tuple(step.m, l, acc);
                  });
-    store(m, l, acc);
+    store(m, l, withoutMasked(m, acc));
     kernel.build();
   }
 
@@ -171,11 +171,16 @@ private:
     Value keyCount = cast(seqK, i64);
     Value headOfQ = headOf(q, head);
     query = load(window(q, headOfQ, queryCount, rowStart, config.blockM));
-    keys = window(k, headOf(k, kvHead), keyCount, 0, config.blockN);
+    Value headOfK = headOf(k, kvHead);
+    keys = window(k, headOfK, keyCount, 0, config.blockN);
     Value headOfV = headOf(v, kvHead);
     values = window(v, headOfV, keyCount, 0, config.blockN);
-    if (config.causal)
+    if (config.causal) {
+      queryPart = window(q, headOfQ, queryCount, rowStart, config.blockM,
+                         columnsAtOnce());
+      keyPart = window(k, headOfK, keyCount, 0, 1, columnsAtOnce());
       valueRow = window(v, headOfV, keyCount, 0, 1);
+    }
     keyEnd = seqK;
     if (config.causal)
       locateDiagonal();
@@ -189,9 +194,6 @@ private:
       rows = rows + shift;
     }
     lastVisible = expandDims(rows, 1);
-    seenByAll = rowStart;
-    if (!shift.empty())
-      seenByAll = seenByAll + shift;
     if (!config.shortenedLoop)
       return;
     keyEnd = rowStart + config.blockM;
@@ -206,14 +208,19 @@ private:
     return base + headIndex * tensor.strideHead;
   }
 
-  /// `rows` rows from `start` of the head at `base`.
+  int64_t columnsAtOnce() const {
+    return std::min<int64_t>(config.headDim, 64);
+  }
+
+  /// `rows` rows from `start` of the head at `base`; all columns, or the first.
   Value window(const TensorArgument &tensor, const Value &base,
-               const Value &length, const Operand &start, int64_t rows) {
+               const Value &length, const Operand &start, int64_t rows,
+               std::optional<int64_t> columns = {}) {
     Operand inner =
         tensor.strideInner.empty() ? Operand(1) : Operand(tensor.strideInner);
     return makeBlockPtr(base, {length, config.headDim},
                         {tensor.strideRow, inner}, {start, 0},
-                        {rows, config.headDim});
+                        {rows, columns.value_or(config.headDim)});
   }
 
   /// The positions of the score tile at key `start` that take part.
@@ -244,36 +251,46 @@ private:
     return cast(load(advance(values, {start, 0})), productType);
   }
 
-  /// acc + p v. The probability of a masked position is 0, but 0 * NaN is NaN:
-  /// where v is not finite, what a row does not see would reach it. Such tiles
-  /// are added key by key. Out of bounds v is loaded as 0, so this concerns the
-  /// causal mask only. A comparison says where it is needed, which the compiler
-  /// decides for all iterations without masks.
-  Value addValues(const Value &p, const Value &v, const Value &start,
-                  const Value &acc) {
+  /// The sums, without what rows do not see. The probability of a masked
+  /// position is 0, but 0 * NaN is NaN: where v is not finite, what a row does
+  /// not see reaches it through the product. Rows whose sums are not finite are
+  /// added up again, key by key. Out of bounds v is loaded as 0, so this
+  /// concerns the causal mask only.
+  Value withoutMasked(const Value &m, const Value &acc) {
     if (!config.causal)
-      return dot(p, v, acc);
-    Value crosses = start + (config.blockN - 1) > seenByAll;
-    Value careful = crosses & any(!isFinite(v));
+      return acc;
+    Value lost = !isFinite(acc);
     return ifThenElse(
-        careful, [&] { return addVisible(p, start, acc); },
-        [&] { return dot(p, v, acc); });
+        any(lost),
+        [&] { return addVisible(m, expandDims(max(lost, 1), 1), acc); },
+        [&] { return acc; });
   }
 
-  /// Keys out of range count as seen: there p and v are 0. The weight of a key
-  /// that is not seen is 0, or NaN in a row where everything is, which so stays
-  /// NaN whatever the row sees: the compiler leaves out masked tiles on that.
-  Value addVisible(const Value &p, const Value &start, const Value &acc) {
+  /// The products of all queries with one key. Nothing is kept for what hardly
+  /// ever runs: queries are read again for each key, some columns at a time.
+  Value scoresOf(const Value &position) {
+    Value init = zeros({config.blockM}, real);
+    auto [result] = forRange(
+        0, config.headDim, columnsAtOnce(), {init}, [&](Value column, Value s) {
+          Value q = cast(load(advance(queryPart, {0, column})), real);
+          Value k = cast(load(advance(keyPart, {position, column})), real);
+          return s + sum(q * k, 1);
+        });
+    return result;
+  }
+
+  /// The sums of `rows`, anew.
+  Value addVisible(const Value &m, const Value &rows, const Value &acc) {
+    Value reference = where(m == -INFINITY, 0.0, m);
+    Value zero = where(rows, 0.0, acc);
     auto [result] =
-        forRange(0, config.blockN, 1, {acc}, [&](Value key, Value acc) {
-          Value isKey = expandDims(arange(0, config.blockN) == key, 0);
-          Value weight = cast(sum(where(isKey, p, 0.0), 1), real);
-          Value position = start + key;
-          Value row = cast(load(advance(valueRow, {position, 0})), real);
-          weight = broadcastTo(expandDims(weight, 1), acc.shape());
-          Value product = weight * row;
-          Value seen = lastVisible >= position;
-          return acc + where(seen, product, weight);
+        forRange(0, keyEnd, 1, {zero}, [&](Value position, Value acc) {
+          Value s = scoresOf(position) * scale;
+          Value p = exp(s - reference, accuracy);
+          Value weight = cast(cast(expandDims(p, 1), productType), real);
+          Value v = cast(load(advance(valueRow, {position, 0})), real);
+          Value sees = rows & (lastVisible >= position);
+          return where(sees, acc + weight * v, acc);
         });
     return result;
   }
@@ -327,9 +344,9 @@ private:
 
   Value rowStart, head, batchIndex, queryCount;
   Value query, keys, values;
-  Value valueRow;    ///< causal: one row of v
-  Value lastVisible; ///< causal: the last key of each row, [blockM, 1]
-  Value seenByAll;   ///< causal: the last key of the first row
+  Value queryPart, keyPart; ///< causal: some columns of rows, of one key
+  Value valueRow;           ///< causal: one row of v
+  Value lastVisible;        ///< causal: the last key of each row, [blockM, 1]
   Value keyEnd;
 };
 } // namespace

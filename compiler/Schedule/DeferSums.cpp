@@ -22,6 +22,7 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace flashtile::gpu {
 #define GEN_PASS_DEF_DEFERSUMSPASS
@@ -194,4 +195,9 @@ void DeferSums::runOnOperation() {
          ++index)
       if (std::optional<CarriedSum> carried = matchSum(loop, index))
         defer(loop, *carried);
+  // Nobody reads the old sums: loops do not carry them.
+  RewritePatternSet patterns(&getContext());
+  scf::ForOp::getCanonicalizationPatterns(patterns, &getContext());
+  if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    signalPassFailure();
 }

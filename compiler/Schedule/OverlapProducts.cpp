@@ -14,6 +14,12 @@
 //                                           epilogue: o = p . v(last) + scaled
 //                                           o
 //
+// Loops that go on where another ended (tiles without a mask, then those with
+// one) are one sequence: nothing is waited for between them.
+//
+// Warpgroups start their products in turns, so that one works on its scores
+// while another's products run.
+//
 // The work on one tile of scores runs while the tensor cores multiply the one
 // before (FlashAttention-3, section 3.2). Packing p stays behind the wait:
 // registers that a product reads must not be written while one is under way.
@@ -30,6 +36,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+
+#include <vector>
 
 namespace flashtile::gpu {
 #define GEN_PASS_DEF_OVERLAPPRODUCTSPASS
@@ -185,42 +193,122 @@ static std::string matchChain(scf::ForOp loop, Chain &chain) {
   return {};
 }
 
+//===----------------------------------------------------------------------===//
+// Sequences of loops
+//===----------------------------------------------------------------------===//
+
+/// Where `value` is computed may be before `place`, which dominates it, once
+/// the operations in `moved` are there.
+static bool isAvailable(Value value, Operation *place,
+                        const llvm::SetVector<Operation *> &moved) {
+  Operation *op = value.getDefiningOp();
+  if (!op) // an argument of this block or of one around it
+    return true;
+  Operation *at = place->getBlock()->findAncestorOpInBlock(*op);
+  return !at || at->isBeforeInBlock(place) || moved.contains(op);
+}
+
+/// Whether `next` goes on where `chain` ended: it carries the same values, in
+/// the same places, through the same rings. What is computed between the loops
+/// then moves before `first`.
+static bool continues(const Chain &chain, const Chain &next, scf::ForOp first) {
+  scf::ForOp loop = chain.loop, after = next.loop;
+  if (loop->getBlock() != after->getBlock() || !loop->isBeforeInBlock(after) ||
+      chain.sum != next.sum || chain.counter != next.counter ||
+      !chain.scale != !next.scale ||
+      loop.getResultTypes() != after.getResultTypes() ||
+      !llvm::equal(loop.getResults(), after.getInitArgs()) ||
+      !llvm::all_of(loop->getUsers(),
+                    [&](Operation *user) { return user == after; }))
+    return false;
+  Product one = chain.second, other = next.second;
+  if (one.slot.getRing() != other.slot.getRing() ||
+      one.arrival.getBarriers() != other.arrival.getBarriers() ||
+      one.release.getBarriers() != other.release.getBarriers() ||
+      one.start->getAttrDictionary() != other.start->getAttrDictionary() ||
+      one.start.getA().getType() != other.start.getA().getType())
+    return false;
+  llvm::SetVector<Operation *> moved;
+  for (Operation *op = loop->getNextNode(); op != after;
+       op = op->getNextNode()) {
+    if (op->getNumRegions() > 0 || !isMemoryEffectFree(op) ||
+        !llvm::all_of(op->getOperands(), [&](Value operand) {
+          return isAvailable(operand, first, moved);
+        }))
+      return false;
+    moved.insert(op);
+  }
+  for (Operation *op : moved)
+    op->moveBefore(first);
+  return true;
+}
+
 namespace {
-/// Writes the loop anew.
+/// Barriers by which warpgroups take turns: one computes while another's
+/// products run.
+struct Turns {
+  Value mine, next;
+};
+
+/// Writes a sequence of loops anew.
 class Rotation {
 public:
-  explicit Rotation(Chain &chain)
-      : chain(chain), loop(chain.loop), b(loop.getLoc(), loop) {}
+  Rotation(ArrayRef<Chain> chains, const std::optional<Turns> &turns)
+      : Rotation(chains, chains.front().loop) {
+    this->turns = turns;
+  }
   void run();
 
 private:
+  Rotation(ArrayRef<Chain> chains, scf::ForOp first)
+      : chains(chains), b(first.getLoc(), first) {}
+
   /// What is carried from one tile to the next, and what waits for its second
   /// product.
   struct State {
-    SmallVector<Value> carried; ///< as the loop's; null for the sum
+    SmallVector<Value> carried; ///< as the loops'; null for the sum
     Value scaled;               ///< the sum, scaled
     Value packed;               ///< the left operand
   };
 
-  State firstStage(Value counter, const SmallVector<Value> &carried,
+  State firstStage(const Chain &chain, Value counter,
+                   const SmallVector<Value> &carried,
                    std::optional<State> pending, Value sum);
-  WgmmaOp startSecond(const State &state, Value &index);
-  Value finishSecond(WgmmaOp start, Value index, State &state);
+  WgmmaOp startSecond(const Chain &chain, const State &state, Value &index);
+  Value finishSecond(const Chain &chain, WgmmaOp start, Value index,
+                     State &state);
   Value nextCounter(Value counter) {
     Value one = arith::ConstantOp::create(b, b.getI32IntegerAttr(1));
     return arith::AddIOp::create(b, counter, one);
   }
+  Value runs(scf::ForOp loop) {
+    return arith::CmpIOp::create(b,
+                                 loop.getUnsignedCmp()
+                                     ? arith::CmpIPredicate::ult
+                                     : arith::CmpIPredicate::slt,
+                                 loop.getLowerBound(), loop.getUpperBound());
+  }
+  void takeTurn() { barrier(turns->mine, /*arrive=*/false); }
+  void passTurn() { barrier(turns->next, /*arrive=*/true); }
+  void barrier(Value id, bool arrive) {
+    constexpr int32_t kThreads = 2 * 128; // who waits and who lets it go
+    tilegpu::NamedBarrierOp::create(b, arrive, id, kThreads);
+  }
+  State firstTile(ArrayRef<Value> runs, size_t position);
+  State otherTiles(const Chain &chain, Value start, const State &before);
   SmallVector<Value> flatten(const State &state);
   State unflatten(ValueRange values);
 
-  Chain &chain;
-  scf::ForOp loop;
+  ArrayRef<Chain> chains;
   ImplicitLocOpBuilder b;
+  std::optional<Turns> turns;
 };
 } // namespace
 
 /// Starts the product that waits in `state`; its buffer is number `index`.
-WgmmaOp Rotation::startSecond(const State &state, Value &index) {
+WgmmaOp Rotation::startSecond(const Chain &chain, const State &state,
+                              Value &index) {
+  scf::ForOp loop = chain.loop;
   IRMapping mapping;
   mapping.map(loop.getRegionIterArg(chain.counter),
               state.carried[chain.counter]);
@@ -232,7 +320,7 @@ WgmmaOp Rotation::startSecond(const State &state, Value &index) {
       scalar(operand);
     b.clone(*op, mapping);
   };
-  Product &second = chain.second;
+  Product second = chain.second;
   scalar(second.slot.getIndex());
   scalar(second.arrival.getPhase());
   b.clone(*second.arrival, mapping);
@@ -244,20 +332,23 @@ WgmmaOp Rotation::startSecond(const State &state, Value &index) {
 }
 
 /// Waits for it and frees its buffer. The sum.
-Value Rotation::finishSecond(WgmmaOp start, Value index, State &state) {
+Value Rotation::finishSecond(const Chain &chain, WgmmaOp start, Value index,
+                             State &state) {
   auto wait = WgmmaWaitOp::create(b, TypeRange{start.getType()},
                                   ValueRange{start.getResult()},
                                   b.getI32IntegerAttr(0));
-  MbarrierArriveOp::create(b, chain.second.release.getBarriers(), index);
+  MbarrierArriveOp release = chain.second.release;
+  MbarrierArriveOp::create(b, release.getBarriers(), index);
   state.carried[chain.counter] = nextCounter(state.carried[chain.counter]);
   return wait.getResult(0);
 }
 
 /// The first product and the work on it. The second product of the tile before,
 /// if any, runs meanwhile; else `sum` is what the first tile adds to.
-Rotation::State Rotation::firstStage(Value counter,
+Rotation::State Rotation::firstStage(const Chain &chain, Value counter,
                                      const SmallVector<Value> &carried,
                                      std::optional<State> pending, Value sum) {
+  scf::ForOp loop = chain.loop;
   IRMapping mapping;
   mapping.map(loop.getInductionVar(), counter);
   for (auto [argument, value] : llvm::zip(loop.getRegionIterArgs(), carried))
@@ -268,8 +359,13 @@ Rotation::State Rotation::firstStage(Value counter,
   for (Operation &op : loop.getBody()->without_terminator()) {
     if (chain.late.contains(&op))
       continue;
-    if (&op == chain.first.wait && pending)
-      running = startSecond(*pending, index);
+    if (&op == chain.first.start && pending && turns)
+      takeTurn();
+    if (&op == chain.first.wait && pending) {
+      running = startSecond(chain, *pending, index);
+      if (turns)
+        passTurn();
+    }
     Operation *clone = b.clone(op, mapping);
     if (&op == chain.first.wait)
       cast<WgmmaWaitOp>(clone).setPending(pending ? 1 : 0);
@@ -280,15 +376,15 @@ Rotation::State Rotation::firstStage(Value counter,
     if (Value made = chain.fence ? mapping.lookupOrNull(chain.fence) : Value())
       tilegpu::ScheduleFenceOp::create(b, made);
     next.carried[chain.counter] = pending->carried[chain.counter];
-    sum = finishSecond(running, index, next);
+    sum = finishSecond(chain, running, index, next);
   }
   Value counted = next.carried[chain.counter];
   mapping.map(loop.getRegionIterArg(chain.sum), sum);
   for (Operation *op : chain.pack)
     next.packed = b.clone(*op, mapping)->getResult(0);
   next.scaled = sum;
-  if (chain.scale)
-    next.scaled = b.clone(*chain.scale, mapping)->getResult(0);
+  if (arith::MulFOp scale = chain.scale)
+    next.scaled = b.clone(*scale, mapping)->getResult(0);
   for (auto [position, yielded] : llvm::enumerate(loop.getYieldedValues()))
     next.carried[position] =
         position == chain.sum ? Value() : mapping.lookupOrDefault(yielded);
@@ -307,6 +403,8 @@ SmallVector<Value> Rotation::flatten(const State &state) {
 }
 
 Rotation::State Rotation::unflatten(ValueRange values) {
+  const Chain &chain = chains.front();
+  scf::ForOp loop = chain.loop;
   State state;
   size_t at = 0;
   for (size_t position = 0; position < loop.getNumRegionIterArgs(); ++position)
@@ -316,45 +414,93 @@ Rotation::State Rotation::unflatten(ValueRange values) {
   return state;
 }
 
-void Rotation::run() {
-  Value lower = loop.getLowerBound(), upper = loop.getUpperBound();
-  Value step = loop.getStep();
-  Value runs =
-      arith::CmpIOp::create(b,
-                            loop.getUnsignedCmp() ? arith::CmpIPredicate::ult
-                                                  : arith::CmpIPredicate::slt,
-                            lower, upper);
-  auto branch = scf::IfOp::create(b, loop.getResultTypes(), runs,
-                                  /*withElseRegion=*/true);
-  b.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(b, loop.getInitArgs());
+/// The first tile of the first loop from `position` on that runs; one does.
+Rotation::State Rotation::firstTile(ArrayRef<Value> runs, size_t position) {
+  const Chain &chain = chains[position];
+  scf::ForOp first = chains.front().loop, loop = chain.loop;
+  SmallVector<Value> inits(first.getInitArgs());
+  auto here = [&] {
+    return firstStage(chain, loop.getLowerBound(), inits, std::nullopt,
+                      inits[chain.sum]);
+  };
+  if (position + 1 == chains.size())
+    return here();
+  SmallVector<Type> types;
+  for (auto [index, init] : llvm::enumerate(inits))
+    if (index != chain.sum)
+      types.push_back(init.getType());
+  types.push_back(inits[chain.sum].getType());
+  types.push_back(WgmmaOp(chain.second.start).getA().getType());
+  auto branch =
+      scf::IfOp::create(b, types, runs[position], /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  SmallVector<Value> inits(loop.getInitArgs());
-  State first = firstStage(lower, inits, std::nullopt, inits[chain.sum]);
-  // The second tile, or the end: without overflow.
-  Value more =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::ugt,
-                            arith::SubIOp::create(b, upper, lower), step);
-  Value start = arith::SelectOp::create(
-      b, more, arith::AddIOp::create(b, lower, step), upper);
-  auto rotated = scf::ForOp::create(b, start, upper, step, flatten(first));
+  scf::YieldOp::create(b, flatten(here()));
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, flatten(firstTile(runs, position + 1)));
+  return unflatten(branch.getResults());
+}
+
+/// A loop from `start` on, with the second product of the tile before pending.
+Rotation::State Rotation::otherTiles(const Chain &chain, Value start,
+                                     const State &before) {
+  scf::ForOp loop = chain.loop;
+  auto rotated = scf::ForOp::create(b, start, loop.getUpperBound(),
+                                    loop.getStep(), flatten(before));
   rotated.setUnsignedCmp(loop.getUnsignedCmp());
   rotated->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(rotated.getBody());
-    State before = unflatten(rotated.getRegionIterArgs());
-    State after =
-        firstStage(rotated.getInductionVar(), before.carried, before, Value());
-    scf::YieldOp::create(b, flatten(after));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(rotated.getBody());
+  State inner = unflatten(rotated.getRegionIterArgs());
+  State after = firstStage(chain, rotated.getInductionVar(), inner.carried,
+                           inner, Value());
+  scf::YieldOp::create(b, flatten(after));
+  return unflatten(rotated.getResults());
+}
+
+void Rotation::run() {
+  scf::ForOp first = chains.front().loop, last = chains.back().loop;
+  SmallVector<Value> running;
+  Value any;
+  for (const Chain &chain : chains) {
+    running.push_back(runs(chain.loop));
+    any = any ? Value(arith::OrIOp::create(b, any, running.back()))
+              : running.back();
   }
-  State last = unflatten(rotated.getResults());
+  auto branch = scf::IfOp::create(b, last.getResultTypes(), any,
+                                  /*withElseRegion=*/true);
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, first.getInitArgs());
+  b.setInsertionPointToStart(branch.thenBlock());
+  State state = firstTile(running, 0);
+  Value begun; // whether an earlier loop had the first tile
+  for (auto [chain, ran] : llvm::zip(chains, running)) {
+    scf::ForOp loop = chain.loop;
+    Value lower = loop.getLowerBound(), upper = loop.getUpperBound();
+    Value step = loop.getStep();
+    // The second tile, or the end: without overflow.
+    Value more =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::ugt,
+                              arith::SubIOp::create(b, upper, lower), step);
+    Value start = arith::SelectOp::create(
+        b, more, arith::AddIOp::create(b, lower, step), upper);
+    if (begun) // and nothing where the loop does not run at all
+      start = arith::SelectOp::create(b, begun, lower, start);
+    else
+      start = arith::SelectOp::create(b, ran, start, upper);
+    state = otherTiles(chain, start, state);
+    begun = begun ? Value(arith::OrIOp::create(b, begun, ran)) : ran;
+  }
   Value index;
-  WgmmaOp running = startSecond(last, index);
-  last.carried[chain.sum] = finishSecond(running, index, last);
-  scf::YieldOp::create(b, last.carried);
-  loop.replaceAllUsesWith(branch.getResults());
-  loop.erase();
+  WgmmaOp product = startSecond(chains.back(), state, index);
+  unsigned sum = chains.back().sum;
+  state.carried[sum] = finishSecond(chains.back(), product, index, state);
+  scf::YieldOp::create(b, state.carried);
+  last.replaceAllUsesWith(branch.getResults());
+  for (const Chain &chain : llvm::reverse(chains)) {
+    scf::ForOp loop = chain.loop;
+    loop.erase();
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -434,6 +580,28 @@ static std::string delayWait(scf::ForOp loop) {
   return {};
 }
 
+/// The first turn is the first warpgroup's.
+static Turns startTurns(tilegpu::WarpSpecializeOp roles, int64_t groups) {
+  constexpr int64_t kFirstBarrier = 2;
+  auto b = ImplicitLocOpBuilder::atBlockBegin(roles.getLoc(),
+                                              &roles.getConsumer().front());
+  auto i32 = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
+  };
+  Value group = tilegpu::WarpgroupIdOp::create(b);
+  Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, group,
+                                       i32(groups - 1));
+  Turns turns;
+  turns.mine = arith::AddIOp::create(b, group, i32(kFirstBarrier));
+  turns.next =
+      arith::SelectOp::create(b, isLast, i32(kFirstBarrier),
+                              arith::AddIOp::create(b, turns.mine, i32(1)));
+  auto branch = scf::IfOp::create(b, isLast, /*withElseRegion=*/false);
+  b.setInsertionPoint(branch.thenYield());
+  tilegpu::NamedBarrierOp::create(b, /*arrive=*/true, turns.next, 256);
+  return turns;
+}
+
 /// The body, or the side of a branch there that has products.
 static Block &productBlockOf(scf::ForOp loop) {
   if (!loop.getBody()->getOps<WgmmaOp>().empty())
@@ -453,6 +621,7 @@ void OverlapProducts::runOnOperation() {
         loops.push_back(loop);
     });
   });
+  std::vector<std::vector<Chain>> sequences;
   for (scf::ForOp loop : loops) {
     Chain chain;
     std::string whyNoChain = matchChain(loop, chain);
@@ -460,7 +629,14 @@ void OverlapProducts::runOnOperation() {
       remarkApplied(loop, "tilegpu-overlap-products", "Overlap",
                     "the first product of a tile runs beside the second of "
                     "the one before");
-      Rotation(chain).run();
+      if (sequences.empty() || !continues(sequences.back().back(), chain,
+                                          sequences.back().front().loop))
+        sequences.emplace_back();
+      else
+        remarkApplied(loop, "tilegpu-overlap-products", "Overlap",
+                      "the loop goes on while the last product of the one "
+                      "before runs");
+      sequences.back().push_back(chain);
       continue;
     }
     std::string whyAlone = delayWait(loop);
@@ -480,4 +656,18 @@ void OverlapProducts::runOnOperation() {
                    "products are waited for: " + whyNoChain + "; " + whyAlone +
                        "; " + whyInOrder);
   }
+  std::optional<Turns> turns;
+  auto roles = getOperation().getBody().getOps<tilegpu::WarpSpecializeOp>();
+  int64_t groups =
+      getOperation()
+          ->getAttrOfType<IntegerAttr>(tilegpu::TileGPUDialect::kNumWarpsAttr)
+          .getInt() /
+      4;
+  if (!sequences.empty() && groups > 1 && takeTurns) {
+    turns = startTurns(*roles.begin(), groups);
+    remarkApplied(*roles.begin(), "tilegpu-overlap-products", "Turns",
+                  "warpgroups start their products in turns");
+  }
+  for (const std::vector<Chain> &sequence : sequences)
+    Rotation(sequence, turns).run();
 }

@@ -30,6 +30,28 @@ def DeferSumsPass : Pass<"tilegpu-defer-sums", "::flashtile::tile::KernelOp"> {
                            "::flashtile::tilegpu::TileGPUDialect"];
 }
 
+def LocalizeBranchesPass
+    : Pass<"tilegpu-localize-branches", "::flashtile::tile::KernelOp"> {
+  let summary = "let warps branch for themselves";
+  let description = [{
+    A branch on `any(c)` that computes something for the elements where `c` holds
+    and keeps the others makes no difference to warps that hold no such element.
+    Each warp then asks for itself: no barrier carries the answer, and warps need
+    not come together there.
+
+    **Input:** a kernel after `--convert-tile-to-tilegpu`.
+
+    **Output:** `tilegpu.any by_warp` where the branch yields `select(c, x, y)` on
+    one side and `y` on the other, writes nothing, reads no memory that the kernel
+    writes, and moves nothing between warps.
+
+    **Example:** tests/compiler/Schedule/localize-branches.mlir
+
+    **Order:** after `--convert-tile-to-tilegpu`.
+  }];
+  let dependentDialects = ["::flashtile::tilegpu::TileGPUDialect"];
+}
+
 def OrderProgramsPass
     : Pass<"tilegpu-order-programs", "::flashtile::tile::KernelOp"> {
   let summary = "start the programs that run longest first";
@@ -135,6 +157,10 @@ def OverlapProductsPass
     loops products start when their operands are there, and each is waited for
     where its result is used; nothing is under way when an iteration ends.
 
+    Loops with chained products that go on where another ended are one sequence:
+    the last product of one runs beside the first of the next. With `take-turns`,
+    warpgroups start the products of an iteration one after the other.
+
     **Input:** a kernel after `--tilegpu-specialize-warps`.
 
     **Output:** loops of the consumer, rotated or reordered. A remark says why a loop stays as
@@ -146,7 +172,9 @@ def OverlapProductsPass
   }];
   let options = [
     Option<"sharedLimit", "shared-limit", "int64_t", /*default=*/"231424",
-           "bytes of shared memory of a program">];
+           "bytes of shared memory of a program">,
+    Option<"takeTurns", "take-turns", "bool", /*default=*/"true",
+           "warpgroups start chained products one after the other">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect",
                            "::flashtile::tilegpu::TileGPUDialect"];
@@ -157,8 +185,9 @@ def SpecializeWarpsPass
   let summary = "load dot operands by TMA in a warp of their own";
   let description = [{
     Loads of the operands of warpgroup products become copies by TMA into rings
-    of buffers, issued by one thread of a producer warpgroup that runs ahead of
-    the warps that compute.
+    of buffers, issued by threads of a producer warpgroup that run ahead of the
+    warps that compute: one for each ring that loops use, up to four, so that no
+    ring waits for another's buffers.
 
     **Input:** a kernel for sm_90a after `--convert-tile-to-tilegpu` with
     `tilegpu.wgmma`.

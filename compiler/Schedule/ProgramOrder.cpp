@@ -7,6 +7,8 @@
 
 #include "compiler/Schedule/ProgramOrder.h"
 
+#include "compiler/Analysis/Program/TileQueries.h"
+
 #include "dialects/Tile/Transforms/ScalarFacts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -129,6 +131,9 @@ Trend TrendReader::readLoops(Block &block) {
       total = together(total, together(read(end), reversed(read(begin))));
   };
   for (Operation &op : block) {
+    if (auto branch = dyn_cast<scf::IfOp>(op);
+        branch && isInRareBranch(branch.thenBlock()->getTerminator()))
+      continue;
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
       if (loop.getLowerBound() != end) {
         finish();

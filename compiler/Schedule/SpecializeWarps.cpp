@@ -68,6 +68,7 @@ struct Ring {
   SmemType slot;
   int64_t stages = 1;
   bool inLoop = false;
+  int64_t producer = 0; ///< the thread that fills it
   /// The ring with whose tiles these come, and whose barriers they share.
   std::optional<unsigned> leader;
   Value map, buffers, full, empty;
@@ -115,7 +116,9 @@ private:
   std::string whyNotPersistent();
   bool isComputable(Value value, scf::ForOp loop, unsigned depth = 0);
   void makeRings();
-  void writeProducer(Block *block);
+  int64_t chooseProducers();
+  void writeProducers(Block *block, int64_t count);
+  void writeProducer(int64_t producer);
   void rewriteConsumer(Block *block, ArrayRef<Operation *> operations);
   void produce(const RingLoad &each, Value counter, IRMapping &mapping);
   void copy(const RingLoad &each, Value index, IRMapping &mapping);
@@ -535,8 +538,43 @@ SmallVector<Value> Specializer::firstCounters(scf::ForOp programs) {
   return counters;
 }
 
-void Specializer::writeProducer(Block *block) {
+/// Each producer fills rings of its own: none waits for another's buffers.
+int64_t Specializer::chooseProducers() {
+  constexpr int64_t kMost = 4; // warps of a warpgroup
+  int64_t count = 0;
+  for (Ring &ring : rings)
+    if (ring.inLoop && !ring.leader)
+      ring.producer = count++ % kMost;
+  return std::clamp<int64_t>(count, 1, kMost);
+}
+
+void Specializer::writeProducers(Block *block, int64_t count) {
   b.setInsertionPointToStart(block);
+  Value id;
+  if (count > 1)
+    id = tilegpu::ProducerIdOp::create(b);
+  for (int64_t producer = 0; producer < count; ++producer) {
+    OpBuilder::InsertionGuard guard(b);
+    if (id) {
+      Value mine =
+          arith::CmpIOp::create(b, arith::CmpIPredicate::eq, id, i32(producer));
+      auto branch = scf::IfOp::create(b, mine, /*withElseRegion=*/false);
+      b.setInsertionPoint(branch.thenYield());
+    }
+    writeProducer(producer);
+  }
+  b.setInsertionPointToEnd(block);
+  tilegpu::YieldOp::create(b);
+}
+
+void Specializer::writeProducer(int64_t producer) {
+  auto ofProducer = [&](Block *block) {
+    SmallVector<RingLoad *> found = loadsIn(block);
+    llvm::erase_if(found, [&](RingLoad *each) {
+      return rings[each->ring].producer != producer;
+    });
+    return found;
+  };
   IRMapping outer;
   Value place;
   scf::ForOp programs = openPrograms(place);
@@ -545,10 +583,10 @@ void Specializer::writeProducer(Block *block) {
     for (auto id : body.getOps<tilegpu::BlockIdOp>())
       if (id != share->block.getDefiningOp())
         outer.map(id.getResult(), place);
-  for (RingLoad *each : loadsIn(&body))
+  for (RingLoad *each : ofProducer(&body))
     produce(*each, counters[each->ring], outer);
   for (auto loop : llvm::to_vector(body.getOps<scf::ForOp>())) {
-    SmallVector<RingLoad *> inside = loadsIn(loop.getBody());
+    SmallVector<RingLoad *> inside = ofProducer(loop.getBody());
     if (inside.empty())
       continue;
     SmallVector<Value> inits;
@@ -575,7 +613,6 @@ void Specializer::writeProducer(Block *block) {
       counters[each->ring] = result;
   }
   closePrograms(programs, counters);
-  tilegpu::YieldOp::create(b);
 }
 
 //===----------------------------------------------------------------------===//
@@ -775,17 +812,20 @@ std::string Specializer::run() {
   makeRings();
   b.setInsertionPoint(body.getTerminator());
   auto [producer, consumer] = registerBudget(warps / 4);
-  auto roles = tilegpu::WarpSpecializeOp::create(b, int32_t(producer),
-                                                 int32_t(consumer));
+  int64_t producers = chooseProducers();
+  auto roles = tilegpu::WarpSpecializeOp::create(
+      b, int32_t(producer), int32_t(consumer), int32_t(producers));
   Block *produces = &roles.getProducer().emplaceBlock();
   Block *consumes = &roles.getConsumer().emplaceBlock();
-  writeProducer(produces);
+  writeProducers(produces, producers);
   rewriteConsumer(consumes, operations);
   int64_t stages = 1;
   for (Ring &ring : rings)
     stages = std::max(stages, ring.stages);
-  remarkApplied(kernel, kName, "Roles",
-                "a producer warp loads by TMA through rings of " +
-                    std::to_string(stages) + " buffers");
+  remarkApplied(
+      kernel, kName, "Roles",
+      (producers == 1 ? std::string("a producer warp loads")
+                      : std::to_string(producers) + " producer warps load") +
+          " by TMA through rings of " + std::to_string(stages) + " buffers");
   return {};
 }

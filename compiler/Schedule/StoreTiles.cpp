@@ -11,6 +11,9 @@
 //   x to the buffer by stmatrix; fence; barrier
 //   one thread copies the buffer by TMA, in the background
 //
+// Where each warp holds rows of its own, it copies them itself: its lanes wait
+// for each other only, and warps need not finish together.
+//
 // The buffer belongs to the block as rings do: what is stored last may still be
 // on its way while the next program computes.
 //
@@ -83,6 +86,28 @@ static std::string whyOrdered(tilegpu::StoreOp store,
   return reason;
 }
 
+/// Whether each warp holds the rows that are its share, and no others: the
+/// first rows the first warp, and so on.
+static bool isSharedByRows(Type tile, int64_t &warps) {
+  DistributedLayout layout = layoutOf(tile);
+  warps = layout.warpCount();
+  int64_t rows = layout.shape()[0];
+  constexpr int64_t kPattern = 8;
+  if (rows % warps != 0 || rows / warps % kPattern != 0)
+    return false;
+  int64_t share = rows / warps, reach = 0;
+  for (HardwareIndex index : {HardwareIndex::Register, HardwareIndex::Lane})
+    for (const Digit &digit : layout.digits(index))
+      reach += (digit.extent - 1) * digit.step[0];
+  if (reach >= share)
+    return false;
+  for (int64_t warp = 0; warp < warps; ++warp)
+    if (layout.offset(HardwareIndex::Warp, warp) !=
+        Coordinates{warp * share, 0})
+      return false;
+  return true;
+}
+
 /// Does it, or says why not.
 std::string StoreTiles::rewrite(tilegpu::StoreOp store,
                                 tilegpu::WarpSpecializeOp roles) {
@@ -117,24 +142,30 @@ std::string StoreTiles::rewrite(tilegpu::StoreOp store,
            std::to_string(int64_t(sharedLimit));
 
   ImplicitLocOpBuilder b(store.getLoc(), roles);
+  int64_t warps = 1;
+  bool byWarp = isSharedByRows(convert.getOperand().getType(), warps);
+  SmallVector<int64_t> box(type.getShape());
+  if (byWarp)
+    box.front() /= warps;
   Value map = createTensorMap(
-      b, *window,
-      tilegpu::SmemType::get(&getContext(), type.getShape(), element, kSpan));
+      b, *window, tilegpu::SmemType::get(&getContext(), box, element, kSpan));
   Value buffer = tilegpu::AllocOp::create(
       b, tilegpu::RingType::get(&getContext(), 1, type.getShape(), element,
                                 kSpan));
   b.setInsertionPoint(store);
   Value zero = arith::ConstantOp::create(b, b.getI32IntegerAttr(0));
-  tilegpu::TmaStoreWaitOp::create(b, 0, /*read=*/true);
-  tilegpu::BarrierOp::create(b);
+  tilegpu::TmaStoreWaitOp::create(b, 0, /*read=*/true, byWarp);
+  if (!byWarp)
+    tilegpu::BarrierOp::create(b);
   Value slot = tilegpu::SlotOp::create(b, buffer, zero);
   tilegpu::StoreSharedOp::create(b, convert.getOperand(), slot);
   tilegpu::FenceProxyOp::create(b);
-  tilegpu::BarrierOp::create(b);
+  if (!byWarp)
+    tilegpu::BarrierOp::create(b);
   SmallVector<Value> coordinates;
   for (Value coordinate : window->coordinates)
     coordinates.push_back(toCoordinate(b, coordinate));
-  tilegpu::TmaStoreOp::create(b, slot, map, coordinates);
+  tilegpu::TmaStoreOp::create(b, slot, map, coordinates, byWarp);
   store.erase();
   convert.erase();
   return {};
@@ -170,6 +201,6 @@ void StoreTiles::runOnOperation() {
     // The block's shared memory stays until the last store has read it.
     ImplicitLocOpBuilder b(roles.getLoc(),
                            roles.getConsumer().front().getTerminator());
-    tilegpu::TmaStoreWaitOp::create(b, 0, /*read=*/true);
+    tilegpu::TmaStoreWaitOp::create(b, 0, /*read=*/true, /*byWarp=*/false);
   }
 }

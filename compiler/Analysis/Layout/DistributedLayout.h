@@ -217,6 +217,12 @@ DistributedLayout replicated(llvm::ArrayRef<int64_t> shape, int64_t warps);
 /// The layout of a reduction along `dim`: that dimension is gone, register
 /// digits that moved only along it too, its lanes and warps replicate.
 DistributedLayout slice(const DistributedLayout &layout, unsigned dim);
+/// Rows with another dimension after `dim`, of `extent`, spread over the lanes
+/// that held copies, `vectorWidth` elements to each in turn, and registers:
+/// what a sum along it leaves where it is. slice(spread(l, ...), dim) places
+/// values like l.
+DistributedLayout spread(const DistributedLayout &layout, unsigned dim,
+                         int64_t extent, int64_t vectorWidth);
 /// A dimension of extent 1 before `dim`. slice(expandDims(l, d), d) == l.
 DistributedLayout expandDims(const DistributedLayout &layout, unsigned dim);
 /// Extent 1 becomes `extent`, held in new registers (the most significant).

@@ -87,6 +87,34 @@ DistributedLayout flashtile::gpu::expandDims(const DistributedLayout &layout,
   });
 }
 
+DistributedLayout flashtile::gpu::spread(const DistributedLayout &layout,
+                                         unsigned dim, int64_t extent,
+                                         int64_t vectorWidth) {
+  DistributedLayout rows = expandDims(layout, dim);
+  Coordinates shape(rows.shape());
+  shape[dim] = extent;
+  int64_t copies = 1;
+  for (const Digit &digit : rows.lanes())
+    copies *= digit.replicates() ? digit.extent : 1;
+  while (vectorWidth > 1 && vectorWidth * copies > extent)
+    vectorWidth /= 2;
+  auto along = [&](int64_t count, int64_t step) {
+    Digit digit = {count, Coordinates(rows.rank(), 0)};
+    digit.step[dim] = step;
+    return digit;
+  };
+  DigitList registers = {along(vectorWidth, 1)}, lanes = rows.lanes();
+  int64_t reach = vectorWidth;
+  for (Digit &digit : lanes)
+    if (digit.replicates()) {
+      digit = along(digit.extent, reach);
+      reach *= digit.extent;
+    }
+  llvm::append_range(registers, rows.registers());
+  registers.push_back(along((extent + reach - 1) / reach, reach));
+  return {shape, std::move(registers), std::move(lanes), rows.warps()};
+}
+
 DistributedLayout flashtile::gpu::broadcast(const DistributedLayout &layout,
                                             unsigned dim, int64_t extent) {
   assert(layout.shape()[dim] == 1 && "only extent 1 can be broadcast");

@@ -42,6 +42,18 @@ bool flashtile::isHeavy(Operation *op) {
   return isa_and_nonnull<math::MathDialect>(op->getDialect());
 }
 
+bool flashtile::isInRareBranch(Operation *op) {
+  for (auto branch = op->getParentOfType<scf::IfOp>(); branch;
+       branch = branch->getParentOfType<scf::IfOp>()) {
+    Operation *condition = branch.getCondition().getDefiningOp();
+    if (condition && llvm::any_of(condition->getOperandTypes(), [](Type type) {
+          return isa<RankedTensorType>(type);
+        }))
+      return true;
+  }
+  return false;
+}
+
 bool flashtile::isCheap(Value value, unsigned depth) {
   constexpr unsigned kMaxDepth = 12;
   Operation *op = value.getDefiningOp();

@@ -30,6 +30,10 @@ bool isHeavy(mlir::Operation *op);
 /// integer arithmetic on them.
 bool isCheap(mlir::Value value, unsigned depth = 0);
 
+/// Inside a branch that elements of a tile decide ("some element is NaN"): it
+/// is taken to run hardly ever.
+bool isInRareBranch(mlir::Operation *op);
+
 /// A dot operand seen through transposes: the value below them, and which of
 /// its dimensions the operand's rows and columns are.
 struct DotOperand {

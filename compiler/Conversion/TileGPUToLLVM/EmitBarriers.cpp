@@ -128,7 +128,7 @@ Value GpuEmitter::mbarrierAddress(Value barriers, Value index) {
 
 void GpuEmitter::emitMbarrierExpect(tilegpu::MbarrierExpectOp op) {
   Value address = mbarrierAddress(op.getBarriers(), op.getIndex());
-  bySingleThread([&] {
+  bySingleThread(/*ofEachWarp=*/false, [&] {
     inlinePtx(Type(),
               "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], " +
                   Twine(op.getBytes()) + ";",

@@ -220,9 +220,12 @@ LogicalResult GpuEmitter::emitReduce(Operation *op) {
                   : value;
   };
   std::vector<SmallVector<Value>> partials;
+  // The largest of many is found in several chains: one would have to wait for
+  // each of its steps.
+  const size_t chainCount = isa<MaxOp, MinOp>(op) ? 2 : 1;
   for (const auto &group : plan->registers) {
-    SmallVector<Value> partial;
-    for (int64_t index : group) {
+    SmallVector<SmallVector<Value>> chains;
+    for (auto [place, index] : llvm::enumerate(group)) {
       SmallVector<Value> values;
       for (Value operand : op->getOperands())
         values.push_back(widen(tiles.at(operand)[index]));
@@ -237,8 +240,15 @@ LogicalResult GpuEmitter::emitReduce(Operation *op) {
               b, inLine, values.front(),
               neutralElement(b, op, values.front().getType()));
       }
-      partial = partial.empty() ? values : combine(op, partial, values);
+      if (place < chainCount)
+        chains.push_back(values);
+      else
+        chains[place % chainCount] =
+            combine(op, chains[place % chainCount], values);
     }
+    SmallVector<Value> partial = chains.front();
+    for (const SmallVector<Value> &chain : llvm::drop_begin(chains))
+      partial = combine(op, partial, chain);
     for (int64_t mask : plan->laneMasks) {
       SmallVector<Value> other;
       for (Value value : partial)
@@ -350,5 +360,11 @@ Value GpuEmitter::anyOfThread(Value tile) {
 }
 
 void GpuEmitter::emitAny(tilegpu::AnyOp op) {
-  scalars.map(op.getResult(), anyThread(anyOfThread(op.getOperand())));
+  Value own = anyOfThread(op.getOperand());
+  if (!op.getByWarp())
+    return scalars.map(op.getResult(), anyThread(own));
+  Value all = i32(-1);
+  scalars.map(op.getResult(),
+              NVVM::VoteSyncOp::create(b, b.getI1Type(), all, own,
+                                       NVVM::VoteSyncKind::any));
 }

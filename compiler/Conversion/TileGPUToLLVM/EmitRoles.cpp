@@ -54,14 +54,17 @@ LogicalResult GpuEmitter::checkHandles() {
   return failure(walked.wasInterrupted());
 }
 
-void GpuEmitter::bySingleThread(function_ref<void()> emitCode) {
+void GpuEmitter::bySingleThread(bool ofEachWarp,
+                                function_ref<void()> emitCode) {
   if (role == Role::Producer)
     return emitCode(); // the region's only thread
-  Value isFirst =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, self.warp, i32(0));
-  auto outer = scf::IfOp::create(b, isFirst, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPoint(outer.thenYield());
+  if (!ofEachWarp) {
+    Value isFirst =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, self.warp, i32(0));
+    auto outer = scf::IfOp::create(b, isFirst, /*withElseRegion=*/false);
+    b.setInsertionPoint(outer.thenYield());
+  }
   Value elected = NVVM::ElectSyncOp::create(b, b.getI1Type(), Value());
   auto inner = scf::IfOp::create(b, elected, /*withElseRegion=*/false);
   b.setInsertionPoint(inner.thenYield());
@@ -84,10 +87,11 @@ LogicalResult GpuEmitter::emitWarpSpecialize(WarpSpecializeOp op) {
     b.setInsertionPoint(branch.thenYield());
     NVVM::SetMaxRegisterOp::create(b, op.getProducerRegisters(),
                                    NVVM::SetMaxRegisterAction::decrease);
-    Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
-                                          self.warp, i32(warpCount()));
-    auto first = scf::IfOp::create(b, isFirst, /*withElseRegion=*/false);
-    b.setInsertionPoint(first.thenYield());
+    Value copies =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::ult, self.warp,
+                              i32(warpCount() + int64_t(op.getProducers())));
+    auto few = scf::IfOp::create(b, copies, /*withElseRegion=*/false);
+    b.setInsertionPoint(few.thenYield());
     Value elected = NVVM::ElectSyncOp::create(b, b.getI1Type(), Value());
     auto single = scf::IfOp::create(b, elected, /*withElseRegion=*/false);
     b.setInsertionPoint(single.thenYield());

@@ -232,6 +232,17 @@ LogicalResult GpuEmitter::emitScalar(Operation *op) {
     scalars.map(op->getResult(0), block);
     return success();
   }
+  if (isa<tilegpu::ProducerIdOp>(op)) {
+    scalars.map(op->getResult(0),
+                arith::SubIOp::create(b, self.warp, i32(warpCount())));
+    return success();
+  }
+  if (isa<tilegpu::WarpgroupIdOp>(op)) {
+    constexpr int64_t kWarps = 4;
+    scalars.map(op->getResult(0),
+                arith::DivUIOp::create(b, self.warp, i32(kWarps)));
+    return success();
+  }
   if (isa<tilegpu::NumBlocksOp>(op)) {
     scalars.map(op->getResult(0), NVVM::GridDimXOp::create(b, b.getI32Type()));
     return success();
@@ -433,9 +444,17 @@ LogicalResult GpuEmitter::emitIf(scf::IfOp branch) {
   ThreadState outer;
   if (isRare)
     outer = self;
+  // Not all warps may come here, so no barrier may: nor is one needed, as no
+  // memory that such a branch reads is written.
+  auto any = branch.getCondition().getDefiningOp<tilegpu::AnyOp>();
+  bool byWarp = any && any.getByWarp();
+  if (byWarp)
+    stored = loaded = added = false;
   LogicalResult emitted = side(branch.thenBlock(), newIf.thenBlock());
   if (isRare)
     self = outer;
+  if (byWarp)
+    stored = loaded = added = false;
   if (failed(emitted))
     return failure();
   std::swap(stored, storedBefore);

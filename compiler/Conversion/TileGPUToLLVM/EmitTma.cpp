@@ -83,7 +83,7 @@ static std::string coordinateList(size_t place, size_t count) {
 }
 
 void GpuEmitter::forBoxes(
-    tilegpu::TensorMapType map, Value slot, ValueRange coordinates,
+    tilegpu::TensorMapType map, Value slot, ValueRange coordinates, bool byWarp,
     function_ref<void(Value address, ArrayRef<Value> at)> copy,
     function_ref<void()> finish) {
   SharedLayout memory = sharedLayoutOf(cast<tilegpu::SmemType>(slot.getType()));
@@ -91,6 +91,13 @@ void GpuEmitter::forBoxes(
   SmallVector<Value> at;
   for (Value coordinate : coordinates)
     at.push_back(scalar(coordinate));
+  if (byWarp) {
+    // Rows follow each other in memory, one span each.
+    Value row = arith::MulIOp::create(b, self.warp, i32(map.getRows()));
+    at[1] = arith::AddIOp::create(b, at[1], row);
+    start = arith::AddIOp::create(
+        b, start, arith::MulIOp::create(b, row, i32(map.getSwizzle())));
+  }
   const Value first = at.front();
   const int64_t count = map.getBoxCount();
   // Unrolled, many boxes take more uniform registers than there are.
@@ -99,7 +106,7 @@ void GpuEmitter::forBoxes(
     at.front() = arith::AddIOp::create(b, first, columns);
     copy(arith::AddIOp::create(b, start, bytes), at);
   };
-  bySingleThread([&] {
+  bySingleThread(byWarp, [&] {
     if (count <= kMostUnrolled) {
       for (int64_t box = 0; box < count; ++box)
         emitBox(i32(box * map.getBoxColumns()), i32(box * memory.boxStride()));
@@ -139,6 +146,7 @@ void GpuEmitter::emitTmaLoad(tilegpu::TmaLoadOp op) {
   Value map = tensorMaps.lookup(op.getMap());
   forBoxes(
       op.getMap().getType(), op.getSlot(), op.getCoordinates(),
+      /*byWarp=*/false,
       [&](Value address, ArrayRef<Value> at) {
         SmallVector<Value> operands = {address, map, barrier};
         llvm::append_range(operands, at);
@@ -157,7 +165,7 @@ void GpuEmitter::emitTmaStore(tilegpu::TmaStoreOp op) {
     constraints += "r,";
   Value map = tensorMaps.lookup(op.getMap());
   forBoxes(
-      op.getMap().getType(), op.getSlot(), op.getCoordinates(),
+      op.getMap().getType(), op.getSlot(), op.getCoordinates(), op.getByWarp(),
       [&](Value address, ArrayRef<Value> at) {
         SmallVector<Value> operands = {address, map};
         llvm::append_range(operands, at);
@@ -174,6 +182,8 @@ void GpuEmitter::emitTmaStoreWait(tilegpu::TmaStoreWaitOp op) {
             "cp.async.bulk.wait_group" + Twine(op.getRead() ? ".read " : " ") +
                 Twine(op.getPending()) + ";",
             "~{memory}", {});
+  if (op.getByWarp())
+    NVVM::SyncWarpOp::create(b, i32(-1));
 }
 
 void GpuEmitter::emitStoreShared(tilegpu::StoreSharedOp op) {

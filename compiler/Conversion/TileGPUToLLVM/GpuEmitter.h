@@ -310,7 +310,7 @@ private:
   /// By the role's single thread: one copy for each box of a tile.
   void forBoxes(
       tilegpu::TensorMapType map, mlir::Value slot,
-      mlir::ValueRange coordinates,
+      mlir::ValueRange coordinates, bool byWarp,
       llvm::function_ref<void(mlir::Value, llvm::ArrayRef<mlir::Value>)> copy,
       llvm::function_ref<void()> finish);
 
@@ -324,7 +324,7 @@ private:
   /// The kernel's target is sm_90a.
   bool isHopper();
   /// `code` runs in one thread of those that run the current role.
-  void bySingleThread(llvm::function_ref<void()> code);
+  void bySingleThread(bool ofEachWarp, llvm::function_ref<void()> code);
 
   // Indices (EmitIndices.cpp).
   mlir::Value i32(int64_t value);

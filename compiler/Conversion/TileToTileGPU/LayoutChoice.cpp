@@ -204,6 +204,16 @@ void LayoutChoice::assignDots() {
   });
 }
 
+/// A layout for what `reduce` reduces that leaves its result where it is
+/// wanted: loads may be slower so, but nothing goes from warp to warp.
+static DistributedLayout spreadRows(const DistributedLayout &result,
+                                    Operation *reduce) {
+  unsigned axis = reduce->getAttrOfType<IntegerAttr>("axis").getInt();
+  auto type = cast<RankedTensorType>(reduce->getOperand(0).getType());
+  constexpr int64_t kVectorWidth = 8;
+  return spread(result, axis, type.getDimSize(axis), kVectorWidth);
+}
+
 /// Lets one operation pass a layout on. True where something was assigned.
 bool LayoutChoice::flow(Operation *op) {
   if (isAxisReduce(op) || isa<ReduceOp>(op)) {
@@ -214,6 +224,9 @@ bool LayoutChoice::flow(Operation *op) {
       for (Value result : op->getResults())
         if (tileType(result))
           changed |= assign(result, slice(*from, axis));
+    if (isInRareBranch(op) && !from && tileType(op->getResult(0)))
+      if (const DistributedLayout *to = layoutOf(op->getResult(0)))
+        changed |= assign(op->getOperand(0), spreadRows(*to, op));
     return changed;
   }
   if (auto expand = dyn_cast<ExpandDimsOp>(op)) {

@@ -46,6 +46,8 @@ void buildGpuPipeline(OpPassManager &pm, const GpuPipelineOptions &options) {
   pm.addNestedPass<tile::KernelOp>(createLoopInvariantCodeMotionPass());
   // Threads carry their own part of a sum.
   pm.addNestedPass<tile::KernelOp>(createDeferSumsPass());
+  // Warps branch for themselves where that makes no difference.
+  pm.addNestedPass<tile::KernelOp>(createLocalizeBranchesPass());
   // Blocks with small numbers have the programs that run longest.
   OrderProgramsPassOptions order;
   order.group = options.programGroup;

@@ -624,11 +624,12 @@ private:
   SmallVector<MaskAtom> dead;
 };
 
-/// Code under a condition in another loop is taken to run rarely: copies of it
-/// cost more than masks.
+/// Code under a condition in another loop, or that elements of a tile decide,
+/// is taken to run rarely: copies of it cost more than masks.
 bool isRare(scf::ForOp loop) {
   auto branch = loop->getParentOfType<scf::IfOp>();
-  return branch && branch->getParentOfType<scf::ForOp>();
+  return branch && (branch->getParentOfType<scf::ForOp>() ||
+                    branch.getCondition().getDefiningOp<MaxOp>());
 }
 
 struct SplitLoops : flashtile::tile::impl::SplitLoopsPassBase<SplitLoops> {

@@ -306,8 +306,10 @@ LogicalResult TensorMapOp::verify() {
   return success();
 }
 
+/// `shares`: how many boxes of rows make a slot.
 static LogicalResult verifyCopy(Operation *op, TensorMapType map,
-                                size_t coordinates, SmemType slot) {
+                                size_t coordinates, SmemType slot,
+                                int64_t shares = 1) {
   if (coordinates != map.getShape().size())
     return op->emitOpError("expected ")
            << map.getShape().size() << " coordinates, but got " << coordinates;
@@ -315,10 +317,10 @@ static LogicalResult verifyCopy(Operation *op, TensorMapType map,
   for (int64_t extent : slot.getShape().drop_back())
     rows *= extent;
   if (slot.getElementType() != map.getElementType() ||
-      slot.getSwizzle() != map.getSwizzle() || rows != map.getRows() ||
+      slot.getSwizzle() != map.getSwizzle() || rows != map.getRows() * shares ||
       slot.getShape().back() != map.getShape().back())
     return op->emitOpError("expected a slot of ")
-           << map.getRows() << "x" << map.getShape().back() << "x"
+           << map.getRows() * shares << "x" << map.getShape().back() << "x"
            << map.getElementType() << ", swizzle = " << map.getSwizzle()
            << ", but got " << slot;
   return success();
@@ -331,8 +333,26 @@ LogicalResult TmaLoadOp::verify() {
 
 LogicalResult TmaStoreOp::verify() {
   TensorMapType map = getMap().getType();
-  if (failed(
-          verifyCopy(*this, map, getCoordinates().size(), getSlot().getType())))
+  int64_t shares = 1;
+  if (getByWarp()) {
+    ArrayRef<int64_t> shape = map.getShape();
+    if (shape.size() < 2 || shape[shape.size() - 2] != map.getRows())
+      return emitOpError("expected a box with rows along the second dimension "
+                         "only, but got ")
+             << map;
+    // What a warp's rows share of the swizzle's pattern.
+    constexpr int64_t kPattern = 8;
+    if (map.getRows() % kPattern != 0)
+      return emitOpError(
+                 "expected a multiple of 8 rows for each warp, but got ")
+             << map.getRows();
+    if (auto kernel = (*this)->getParentOfType<tile::KernelOp>())
+      if (auto warps =
+              kernel->getAttrOfType<IntegerAttr>(TileGPUDialect::kNumWarpsAttr))
+        shares = warps.getInt();
+  }
+  if (failed(verifyCopy(*this, map, getCoordinates().size(),
+                        getSlot().getType(), shares)))
     return failure();
   // What lies beyond the tile in its last box would be written, too.
   if (map.getShape().back() % map.getBoxColumns() != 0)
@@ -400,6 +420,14 @@ static LogicalResult verifyRegisters(WarpSpecializeOp op) {
            << entry << " 'producer_registers' and at least as many "
            << "'consumer_registers', but got " << producer << " and "
            << consumer;
+  return success();
+}
+
+LogicalResult ProducerIdOp::verify() {
+  auto roles = (*this)->getParentOfType<WarpSpecializeOp>();
+  if (!roles || !roles.getProducer().isAncestor((*this)->getParentRegion()))
+    return emitOpError("expected to be in the producer region of "
+                       "'tilegpu.warp_specialize'");
   return success();
 }
 

@@ -416,6 +416,11 @@ def TileGPU_TmaStoreOp : TileGPU_SyncOp<"tma_store"> {
     its own. Issued by the role's single thread, so that all who wrote the slot
     have passed a `tilegpu.fence_proxy` and then a barrier.
 
+    With `by_warp`, each warp copies the rows of the slot that are its share: the
+    map's box has one share of rows, and warp w of the role issues the copy of
+    share w once its own lanes have passed a `tilegpu.fence_proxy`. Warps that
+    write nothing but their shares need no barrier.
+
     Example:
 
     ```mlir
@@ -448,9 +453,11 @@ def TileGPU_TmaStoreOp : TileGPU_SyncOp<"tma_store"> {
   let arguments = (ins
     Arg<TileGPU_SmemType, "where to read">:$slot,
     Arg<TileGPU_TensorMapType, "where to write">:$map,
-    Arg<Variadic<I32>, "the tile's first element, innermost first">:$coordinates);
+    Arg<Variadic<I32>, "the tile's first element, innermost first">:$coordinates,
+    UnitAttr:$byWarp);
   let assemblyFormat = [{
-    $slot `to` $map `[` $coordinates `]` attr-dict `:` type($slot) `,` type($map)
+    $slot `to` $map `[` $coordinates `]` (`by_warp` $byWarp^)? attr-dict
+    `:` type($slot) `,` type($map)
   }];
   let hasVerifier = 1;
 }
@@ -460,8 +467,9 @@ def TileGPU_TmaStoreWaitOp : TileGPU_SyncOp<"tma_store_wait"> {
   let description = [{
     The role's single thread waits until at most the `pending` newest stores are
     under way; with `read`, only until the others have read shared memory, which
-    may then be written again (by other threads after a barrier). A kernel may not
-    end before its stores have read their slots.
+    may then be written again (by other threads after a barrier). With `by_warp`,
+    each warp waits for what it stored, and its lanes for each other. A kernel may
+    not end before its stores have read their slots.
 
     Example: see `tilegpu.tma_store`.
 
@@ -474,8 +482,8 @@ def TileGPU_TmaStoreWaitOp : TileGPU_SyncOp<"tma_store_wait"> {
     ```
   }];
   let arguments = (ins ConfinedAttr<I32Attr, [IntNonNegative]>:$pending,
-                       UnitAttr:$read);
-  let assemblyFormat = "attr-dict";
+                       UnitAttr:$read, UnitAttr:$byWarp);
+  let assemblyFormat = "(`by_warp` $byWarp^)? attr-dict";
 }
 
 def TileGPU_StoreSharedOp : TileGPU_SyncOp<"store_shared"> {
@@ -516,11 +524,12 @@ def TileGPU_WarpSpecializeOp : TileGPU_Op<"warp_specialize", [
     HasParent<"::flashtile::tile::KernelOp">,
     SingleBlockImplicitTerminator<"::flashtile::tilegpu::YieldOp">,
     RecursiveMemoryEffects]> {
-  let summary = "one thread that copies beside warps that compute";
+  let summary = "threads that copy beside warps that compute";
   let description = [{
     The kernel's warps run the consumer region; beside them one more warpgroup is
-    launched, of which a single thread runs the producer region. Each role gets
-    its own budget of registers for a thread (PTX ISA, section "setmaxnreg"):
+    launched, of which a single thread runs the producer region: of as many warps
+    as there are `producers`, each for itself (`tilegpu.producer_id` tells them
+    apart). Each role gets its own budget of registers for a thread (PTX ISA, section "setmaxnreg"):
     multiples of 8 from 24 to 256, with consumers * warpgroups + producer at most
     (warpgroups + 1) * floor8(65536 / threads), beyond which the launch hangs.
 
@@ -548,7 +557,9 @@ def TileGPU_WarpSpecializeOp : TileGPU_Op<"warp_specialize", [
   }];
   let arguments = (ins
     ConfinedAttr<I32Attr, [IntMinValue<24>, IntMaxValue<256>]>:$producer_registers,
-    ConfinedAttr<I32Attr, [IntMinValue<24>, IntMaxValue<256>]>:$consumer_registers);
+    ConfinedAttr<I32Attr, [IntMinValue<24>, IntMaxValue<256>]>:$consumer_registers,
+    DefaultValuedAttr<ConfinedAttr<I32Attr, [IntMinValue<1>, IntMaxValue<4>]>,
+                      "1">:$producers);
   let regions = (region SizedRegion<1>:$producer, SizedRegion<1>:$consumer);
   let assemblyFormat = "attr-dict `producer` $producer `consumer` $consumer";
   let hasVerifier = 1;

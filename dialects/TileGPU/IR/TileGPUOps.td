@@ -206,6 +206,9 @@ def TileGPU_AnyOp : TileGPU_Op<"any", [Pure]> {
     carries the answers of all (PTX ISA, section "bar", `red.or`). As with every
     barrier, accesses of memory before it come before those after it.
 
+    With `by_warp`, each warp gets the answer for the elements it holds, without a
+    barrier (PTX ISA, section "vote.sync").
+
     Example:
 
     ```mlir
@@ -220,9 +223,10 @@ def TileGPU_AnyOp : TileGPU_Op<"any", [Pure]> {
     }
     ```
   }];
-  let arguments = (ins Arg<TileOf<Tile_Bool>, "the tile">:$operand);
+  let arguments = (ins Arg<TileOf<Tile_Bool>, "the tile">:$operand,
+                       UnitAttr:$byWarp);
   let results = (outs Res<I1, "whether there is one">:$result);
-  let assemblyFormat = "$operand attr-dict `:` type($operand)";
+  let assemblyFormat = "(`by_warp` $byWarp^)? $operand attr-dict `:` type($operand)";
   let hasVerifier = 1;
 }
 
@@ -428,6 +432,56 @@ def TileGPU_BlockIdOp : TileGPU_Op<"block_id", [Pure]> {
       %block = tilegpu.block_id
       %columns = tile.num_programs x
       %column = arith.remui %block, %columns : i32
+      tile.return
+    }
+    ```
+  }];
+  let results = (outs Res<I32, "the number">:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def TileGPU_ProducerIdOp : TileGPU_Op<"producer_id", [Pure]> {
+  let summary = "which of the threads that copy this is";
+  let description = [{
+    In the producer region of a `tilegpu.warp_specialize`: from 0, below the
+    number of its `producers`.
+
+    Example:
+
+    ```mlir
+    tile.kernel @k(%n: i32) grid(n) -> (1)
+        attributes {tilegpu.target = "sm_90a", tilegpu.num_warps = 8 : i32} {
+      %full = tilegpu.mbarriers {arrivals = 1 : i32} : !tilegpu.mbarriers<2>
+      tilegpu.warp_specialize {producer_registers = 24 : i32,
+          consumer_registers = 240 : i32, producers = 2 : i32} producer {
+        %id = tilegpu.producer_id
+        tilegpu.mbarrier_arrive %full[%id] : !tilegpu.mbarriers<2>
+      } consumer {
+      }
+      tile.return
+    }
+    ```
+  }];
+  let results = (outs Res<I32, "the number">:$result);
+  let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
+}
+
+def TileGPU_WarpgroupIdOp : TileGPU_Op<"warpgroup_id", [Pure]> {
+  let summary = "which four warps these are";
+  let description = [{
+    The number of the warpgroup among those that run the role, from 0; the same
+    for all threads of a warp.
+
+    Example:
+
+    ```mlir
+    tile.kernel @k() grid() -> (1)
+        attributes {tilegpu.target = "sm_90a", tilegpu.num_warps = 8 : i32} {
+      %group = tilegpu.warpgroup_id
+      %two = arith.constant 2 : i32
+      %barrier = arith.addi %group, %two : i32
+      tilegpu.named_barrier sync %barrier {threads = 128 : i32}
       tile.return
     }
     ```

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LayoutTestSupport.h"
+#include "compiler/Analysis/Layout/LayoutConversion.h"
 
 using namespace flashtile::gpu;
 
@@ -149,6 +150,21 @@ TEST(LayoutTransforms, JoinAndCatAppendRegisters) {
               (Coordinates{at[0], at[1] + 40}));
   });
   EXPECT_FALSE(cat(wgmmaAccumulator(64, 41, 1), 1));
+}
+
+TEST(LayoutTransforms, SpreadKeepsRowsWhereTheyAre) {
+  for (int64_t extent : {8, 40, 64, 128}) {
+    DistributedLayout rows = slice(wgmmaAccumulator(128, 64, 2), 1);
+    DistributedLayout spreadRows = spread(rows, 1, extent, 8);
+    ASSERT_FALSE(spreadRows.verify());
+    EXPECT_FALSE(spreadRows.hasOverlap());
+    // The sum along the new dimension moves nothing between warps, and its
+    // result is where the rows are.
+    auto plan = planReduction(spreadRows, 1);
+    ASSERT_TRUE(plan);
+    EXPECT_TRUE(plan->warpDigits.empty());
+    EXPECT_EQ(plan->result, rows);
+  }
 }
 
 } // namespace

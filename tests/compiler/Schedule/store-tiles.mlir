@@ -9,14 +9,14 @@
 // CHECK: %[[RING:.*]] = tilegpu.alloc : <1 x 64x64xbf16, swizzle = 128>
 // CHECK: } consumer {
 // CHECK: %[[TILE:.*]] = tile.cast
-// The buffer may still be read by the store of the program before.
-// CHECK: tilegpu.tma_store_wait {pending = 0 : i32, read}
-// CHECK-NEXT: tilegpu.barrier
+// The buffer may still be read by the store of the program before. Each warp has
+// 16 rows of its own, and waits for no other.
+// CHECK: tilegpu.tma_store_wait by_warp {pending = 0 : i32, read}
 // CHECK-NEXT: %[[SLOT:.*]] = tilegpu.slot %[[RING]]
 // CHECK-NEXT: tilegpu.store_shared %[[TILE]] to %[[SLOT]]
 // CHECK-NEXT: tilegpu.fence_proxy
-// CHECK-NEXT: tilegpu.barrier
-// CHECK: tilegpu.tma_store %[[SLOT]] to %[[MAP]]
+// CHECK-NOT: tilegpu.barrier
+// CHECK: tilegpu.tma_store %[[SLOT]] to %[[MAP]]{{.*}} by_warp : <64x64xbf16, swizzle = 128>, <16x64xbf16, swizzle = 128>
 // CHECK: tilegpu.tma_store_wait {pending = 0 : i32, read}
 // CHECK-NEXT: }
 tile.kernel @stored(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %o: !tile.ptr<bf16>, %keys: i32)

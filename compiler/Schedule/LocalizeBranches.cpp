@@ -1,0 +1,156 @@
+//===- LocalizeBranches.cpp - Branches that each warp takes for itself ----===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//   %some = any %c                      %some = any by_warp %c
+//   %r = if %some {                     %r = if %some {
+//     %x = ...                    ->      %x = ...
+//     yield select(%c, %x, %y)            yield select(%c, %x, %y)
+//   } else { yield %y }                 } else { yield %y }
+//
+// A warp none of whose elements have %c gets %y on both sides. So it does where
+// %c is something that only such elements have (rows with one of them), and
+// where loops change %y so.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Analysis/Layout/LayoutConversion.h"
+#include "compiler/Analysis/Program/TileQueries.h"
+#include "compiler/Conversion/TileToTileGPU/LayoutAttrs.h"
+#include "compiler/Schedule/Passes.h"
+#include "compiler/Schedule/TmaWindow.h"
+#include "dialects/Tile/Transforms/Remark.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace flashtile::gpu {
+#define GEN_PASS_DEF_LOCALIZEBRANCHESPASS
+#include "compiler/Schedule/Passes.h.inc"
+} // namespace flashtile::gpu
+
+using namespace mlir;
+using namespace flashtile;
+using namespace flashtile::gpu;
+using namespace flashtile::tile;
+
+namespace {
+struct LocalizeBranches
+    : public flashtile::gpu::impl::LocalizeBranchesPassBase<LocalizeBranches> {
+  using LocalizeBranchesPassBase::LocalizeBranchesPassBase;
+  void runOnOperation() override;
+};
+} // namespace
+
+/// Whether `tile` is false in all of a warp where `condition` is.
+static bool isImplied(Value tile, Value condition) {
+  if (tile == condition)
+    return true;
+  Operation *op = tile.getDefiningOp();
+  if (!op)
+    return false;
+  if (isa<arith::AndIOp>(op))
+    return llvm::any_of(op->getOperands(), [&](Value operand) {
+      return isImplied(operand, condition);
+    });
+  return isa<BroadcastOp, ExpandDimsOp, MaxOp, tilegpu::ConvertLayoutOp>(op) &&
+         isImplied(op->getOperand(0), condition);
+}
+
+/// Whether `changed` is `kept` in warps where `condition` is false.
+static bool keeps(Value changed, Value kept, Value condition) {
+  if (changed == kept)
+    return true;
+  if (auto select = changed.getDefiningOp<arith::SelectOp>())
+    return isImplied(select.getCondition(), condition) &&
+           keeps(select.getFalseValue(), kept, condition);
+  auto loop = changed.getDefiningOp<scf::ForOp>();
+  if (!loop)
+    return false;
+  unsigned index = cast<OpResult>(changed).getResultNumber();
+  return keeps(loop.getInitArgs()[index], kept, condition) &&
+         keeps(loop.getYieldedValues()[index], loop.getRegionIterArg(index),
+               condition);
+}
+
+/// The sides agree in warps where `condition` is false.
+static bool keepsOthers(scf::IfOp branch, Value condition) {
+  return branch.getNumResults() > 0 && !branch.getElseRegion().empty() &&
+         llvm::all_of(llvm::zip(branch.thenYield().getResults(),
+                                branch.elseYield().getResults()),
+                      [&](auto sides) {
+                        return keeps(std::get<0>(sides), std::get<1>(sides),
+                                     condition);
+                      });
+}
+
+static bool staysInWarp(Operation *op) {
+  if (auto convert = dyn_cast<tilegpu::ConvertLayoutOp>(op)) {
+    constexpr int64_t kMostBytes = 8;
+    return planConversion(layoutOf(convert.getOperand().getType()),
+                          layoutOf(convert.getType()), kMostBytes)
+               .kind != LayoutConversion::Kind::SharedMemory;
+  }
+  if (isa<SumOp, MaxOp, MinOp>(op)) {
+    std::optional<ReductionPlan> plan =
+        planReduction(layoutOf(op->getOperand(0).getType()),
+                      op->getAttrOfType<IntegerAttr>("axis").getInt());
+    return plan && plan->warpDigits.empty();
+  }
+  return isElementwise(op) ||
+         isa<tilegpu::LoadOp, tilegpu::PartialSumOp, BroadcastOp, SplatOp,
+             ArangeOp, FullOp, ExpandDimsOp, MakeBlockPtrOp, AdvanceOp,
+             AddPtrOp, AssumeOp, scf::ForOp, scf::YieldOp, scf::IfOp>(op) ||
+         (op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+          op->getNumResults() == 1 && !tileType(op->getResult(0)) &&
+          llvm::none_of(op->getOperands(),
+                        [](Value operand) { return !!tileType(operand); })) ||
+         op->hasTrait<OpTrait::ConstantLike>();
+}
+
+/// The kernel's argument that a load in `branch` reads is written nowhere.
+static bool readsConstants(scf::IfOp branch, KernelOp kernel) {
+  DenseSet<Value> written;
+  bool known = true;
+  kernel.getBody().walk([&](Operation *op) {
+    if (!isa<tilegpu::StoreOp, tile::StoreOp, tilegpu::AtomicAddOp,
+             tile::AtomicAddOp>(op))
+      return;
+    Value base = baseArgumentOf(op->getOperand(0));
+    known &= !!base;
+    written.insert(base);
+  });
+  branch->walk([&](tilegpu::LoadOp load) {
+    Value base = baseArgumentOf(load.getPointer());
+    known &= base && !written.contains(base);
+  });
+  return known;
+}
+
+void LocalizeBranches::runOnOperation() {
+  getOperation().getBody().walk([&](scf::IfOp branch) {
+    auto any = branch.getCondition().getDefiningOp<tilegpu::AnyOp>();
+    if (!any || !any->hasOneUse() || any.getByWarp() ||
+        !keepsOthers(branch, any.getOperand()))
+      return;
+    Operation *crossing = nullptr;
+    for (Region &region : branch->getRegions())
+      region.walk([&](Operation *op) {
+        if (!crossing && !staysInWarp(op))
+          crossing = op;
+      });
+    std::string whyNot;
+    if (crossing)
+      whyNot = "'" + crossing->getName().getStringRef().str() +
+               "' in it needs other warps";
+    else if (!readsConstants(branch, getOperation()))
+      whyNot = "it reads memory that the kernel may write";
+    if (!whyNot.empty())
+      return remarkMissed(branch, "tilegpu-localize-branches", "Branch",
+                          "all warps branch together: " + whyNot);
+    any.setByWarp(true);
+    remarkApplied(branch, "tilegpu-localize-branches", "Branch",
+                  "warps branch for themselves");
+  });
+}
