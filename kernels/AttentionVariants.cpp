@@ -48,7 +48,7 @@ flashtile::defaultAttentionVariantTiles(const FlashAttentionClass &kind,
   }
   const bool isAlibi = variant == AttentionVariant::Alibi;
   if (kind.headDim <= 64)
-    return {192, isAlibi ? 64 : 96, 12, 2};
+    return {192, isAlibi ? 64 : isWindow ? 80 : 96, 12, 2};
   if (kind.headDim <= 128)
     return {128, isAlibi ? 96 : 128, 8, 2};
   return {128, isAlibi || isWindow ? 64 : 80, 8, 2};

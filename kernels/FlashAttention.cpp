@@ -75,6 +75,7 @@ static Kernel kernelFor(const kernels::FlashAttentionConfig &config,
     kernels::FlashAttentionConfig tiled = config;
     tiled.blockM = tiles.blockM;
     tiled.blockN = tiles.blockN;
+    tiled.mendsBehind = config.causal && device.isCuda();
     CompilerOptions compiler;
     compiler.numWarps = tiles.numWarps;
     compiler.numStages = tiles.numStages;

@@ -115,7 +115,7 @@ public:
                    l = l * step.alpha;
                    l = l + sum(step.p, 1);
                    acc = acc * expandDims(step.alpha, 1);
-                   acc = dot(cast(step.p, productType), v, acc);
+                   acc = addValues(cast(step.p, productType), v, start, acc);
                    return std::tuple(step.m, l, acc);
                  });
     store(m, l, withoutMasked(m, acc));
@@ -175,12 +175,13 @@ private:
     keys = window(k, headOfK, keyCount, 0, config.blockN);
     Value headOfV = headOf(v, kvHead);
     values = window(v, headOfV, keyCount, 0, config.blockN);
-    if (config.causal) {
+    if (config.causal && config.mendsBehind) {
       queryPart = window(q, headOfQ, queryCount, rowStart, config.blockM,
                          columnsAtOnce());
       keyPart = window(k, headOfK, keyCount, 0, 1, columnsAtOnce());
-      valueRow = window(v, headOfV, keyCount, 0, 1);
     }
+    if (config.causal)
+      valueRow = window(v, headOfV, keyCount, 0, 1);
     keyEnd = seqK;
     if (config.causal)
       locateDiagonal();
@@ -194,6 +195,11 @@ private:
       rows = rows + shift;
     }
     lastVisible = expandDims(rows, 1);
+    if (!config.mendsBehind) {
+      seenByAll = rowStart;
+      if (!shift.empty())
+        seenByAll = seenByAll + shift;
+    }
     if (!config.shortenedLoop)
       return;
     keyEnd = rowStart + config.blockM;
@@ -251,18 +257,49 @@ private:
     return cast(load(advance(values, {start, 0})), productType);
   }
 
-  /// The sums, without what rows do not see. The probability of a masked
-  /// position is 0, but 0 * NaN is NaN: where v is not finite, what a row does
-  /// not see reaches it through the product. Rows whose sums are not finite are
-  /// added up again, key by key. Out of bounds v is loaded as 0, so this
-  /// concerns the causal mask only.
+  /// acc + p v. The probability of a masked position is 0, but 0 * NaN is NaN:
+  /// where v is not finite, what a row does not see would reach it. Such tiles
+  /// are added key by key. Out of bounds v is loaded as 0, so this concerns the
+  /// causal mask only. A comparison says where it is needed, which the compiler
+  /// decides for all iterations without masks.
+  Value addValues(const Value &p, const Value &v, const Value &start,
+                  const Value &acc) {
+    if (!config.causal || config.mendsBehind)
+      return dot(p, v, acc);
+    Value crosses = start + (config.blockN - 1) > seenByAll;
+    Value careful = crosses & any(!isFinite(v));
+    return ifThenElse(
+        careful, [&] { return addVisible(p, start, acc); },
+        [&] { return dot(p, v, acc); });
+  }
+
+  /// Keys out of range count as seen: there p and v are 0. The weight of a key
+  /// that is not seen is 0, or NaN in a row where everything is, which so stays
+  /// NaN whatever the row sees: the compiler leaves out masked tiles on that.
+  Value addVisible(const Value &p, const Value &start, const Value &acc) {
+    auto [result] =
+        forRange(0, config.blockN, 1, {acc}, [&](Value key, Value acc) {
+          Value isKey = expandDims(arange(0, config.blockN) == key, 0);
+          Value weight = cast(sum(where(isKey, p, 0.0), 1), real);
+          Value position = start + key;
+          Value row = cast(load(advance(valueRow, {position, 0})), real);
+          weight = broadcastTo(expandDims(weight, 1), acc.shape());
+          Value product = weight * row;
+          Value seen = lastVisible >= position;
+          return acc + where(seen, product, weight);
+        });
+    return result;
+  }
+
+  /// The other way: rows whose sums are not finite are added up again, key by
+  /// key.
   Value withoutMasked(const Value &m, const Value &acc) {
-    if (!config.causal)
+    if (!config.causal || !config.mendsBehind)
       return acc;
     Value lost = !isFinite(acc);
     return ifThenElse(
         any(lost),
-        [&] { return addVisible(m, expandDims(max(lost, 1), 1), acc); },
+        [&] { return addAgain(m, expandDims(max(lost, 1), 1), acc); },
         [&] { return acc; });
   }
 
@@ -280,7 +317,7 @@ private:
   }
 
   /// The sums of `rows`, anew.
-  Value addVisible(const Value &m, const Value &rows, const Value &acc) {
+  Value addAgain(const Value &m, const Value &rows, const Value &acc) {
     Value reference = where(m == -INFINITY, 0.0, m);
     Value zero = where(rows, 0.0, acc);
     auto [result] =
@@ -344,9 +381,10 @@ private:
 
   Value rowStart, head, batchIndex, queryCount;
   Value query, keys, values;
-  Value queryPart, keyPart; ///< causal: some columns of rows, of one key
+  Value queryPart, keyPart; ///< mendsBehind: some columns of rows, of one key
   Value valueRow;           ///< causal: one row of v
   Value lastVisible;        ///< causal: the last key of each row, [blockM, 1]
+  Value seenByAll;          ///< causal: the last key of the first row
   Value keyEnd;
 };
 } // namespace

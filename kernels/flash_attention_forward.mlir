@@ -192,9 +192,11 @@ tile.kernel @flash_attention_forward_causal(
   %zero_tile = arith.constant dense<0.000000e+00> : tensor<64x64xf32>
   %zero = arith.constant 0 : i32
   %neg_inf = arith.constant dense<0xFF800000> : tensor<64x64xf32>
-  %inf = arith.constant dense<0x7F800000> : tensor<64x64xf32>
+  %block_last = arith.constant 63 : i32
+  %inf_bf16 = arith.constant dense<0x7F80> : tensor<64x64xbf16>
   %all_true = arith.constant dense<true> : tensor<64x64xi1>
   %one_i32 = arith.constant 1 : i32
+  %zero_bf16 = arith.constant dense<0.000000e+00> : tensor<64x64xbf16>
   %zero_column = arith.constant dense<0.000000e+00> : tensor<64x1xf32>
   %one_column = arith.constant dense<1.000000e+00> : tensor<64x1xf32>
 
@@ -236,13 +238,6 @@ tile.kernel @flash_attention_forward_causal(
   %v_of_head = tile.addptr %v_of_batch, %v_head : !tile.ptr<bf16>, i64
   %v_window = tile.make_block_ptr %v_of_head shape[%rows_k, %head_dim] strides[%v_stride_row, %one]
       offsets[%zero_i64, %zero_i64] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
-  // What is read again where sums are not finite: some columns of the rows, of
-  // one key, and one row of values.
-  %part_start = arith.extsi %row_start : i32 to i64
-  %q_part = tile.make_block_ptr %q_of_head shape[%rows_q, %head_dim] strides[%q_stride_row, %one]
-      offsets[%part_start, %zero_i64] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
-  %k_part = tile.make_block_ptr %k_of_head shape[%rows_k, %head_dim] strides[%k_stride_row, %one]
-      offsets[%zero_i64, %zero_i64] : !tile.ptr<bf16> -> !tile.block_ptr<1x64xbf16>
   %v_row_window = tile.make_block_ptr %v_of_head shape[%rows_k, %head_dim] strides[%v_stride_row, %one]
       offsets[%zero_i64, %zero_i64] : !tile.ptr<bf16> -> !tile.block_ptr<1x64xbf16>
 
@@ -254,6 +249,7 @@ tile.kernel @flash_attention_forward_causal(
   %shift_tile = tile.splat %shift : i32 -> tensor<64xi32>
   %last_keys = arith.addi %rows, %shift_tile : tensor<64xi32>
   %last_key = tile.expand_dims %last_keys axis 1 : tensor<64xi32> -> tensor<64x1xi32>
+  %seen_by_all = arith.addi %row_start, %shift : i32
 
   // One tile of 64 keys at a time, with the running maximum m of the scores, the
   // sum l of their exponentials and the weighted sum acc of the values.
@@ -312,73 +308,58 @@ tile.kernel @flash_attention_forward_causal(
     %alpha_tile = tile.broadcast %alpha_column : tensor<64x1xf32> -> tensor<64x64xf32>
     %acc_scaled = arith.mulf %acc, %alpha_tile : tensor<64x64xf32>
     %p_bf16 = tile.cast %p : tensor<64x64xf32> -> tensor<64x64xbf16>
-    %acc_new = tile.dot %p_bf16, %v_tile, %acc_scaled
-        : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
-    scf.yield %m_new, %l_new, %acc_new : tensor<64xf32>, tensor<64xf32>, tensor<64x64xf32>
-  }
 
-  // The probability of a masked position is 0, but 0 * NaN is NaN: where v is not
-  // finite, what a row does not see reaches it through the product. Rows whose
-  // sums are not finite, which are rare, are added up again, key by key.
-  %size = math.absf %loop#2 : tensor<64x64xf32>
-  %finite = arith.cmpf olt, %size, %inf : tensor<64x64xf32>
-  %lost = arith.xori %finite, %all_true : tensor<64x64xi1>
-  %lost_somewhere = tile.max %lost axis 1 : tensor<64x64xi1> -> tensor<64xi1>
-  %any_lost = tile.max %lost_somewhere axis 0 : tensor<64xi1> -> i1
-  %acc_seen = scf.if %any_lost -> (tensor<64x64xf32>) {
-    %lost_row = tile.max %lost axis 1 : tensor<64x64xi1> -> tensor<64xi1>
-    %lost_column = tile.expand_dims %lost_row axis 1 : tensor<64xi1> -> tensor<64x1xi1>
-    %none_seen = arith.cmpf oeq, %loop#0, %neg_inf_row : tensor<64xf32>
-    %last_reference = arith.select %none_seen, %zero_row, %loop#0 : tensor<64xi1>, tensor<64xf32>
-    %lost_tile = tile.broadcast %lost_column : tensor<64x1xi1> -> tensor<64x64xi1>
-    %kept = arith.select %lost_tile, %zero_tile, %loop#2 : tensor<64x64xi1>, tensor<64x64xf32>
-    %again = scf.for %key = %zero to %seq_k step %one_i32
-        iter_args(%sum = %kept) -> (tensor<64x64xf32>) : i32 {
-      // The products of all queries with the key, some columns at a time.
-      %key_qk = scf.for %column = %zero to %block step %block
-          iter_args(%key_sum = %zero_row) -> (tensor<64xf32>) : i32 {
-        %q_column = arith.extsi %column : i32 to i64
-        %q_at = tile.advance %q_part, [%zero_i64, %q_column] : !tile.block_ptr<64x64xbf16>
-        %q_bf16 = tile.load %q_at : !tile.block_ptr<64x64xbf16>
-        %q_f32 = tile.cast %q_bf16 : tensor<64x64xbf16> -> tensor<64x64xf32>
-        %k_row = arith.extsi %key : i32 to i64
-        %k_column = arith.extsi %column : i32 to i64
-        %key_at = tile.advance %k_part, [%k_row, %k_column] : !tile.block_ptr<1x64xbf16>
-        %key_bf16 = tile.load %key_at : !tile.block_ptr<1x64xbf16>
-        %key_f32 = tile.cast %key_bf16 : tensor<1x64xbf16> -> tensor<1x64xf32>
-        %key_tile = tile.broadcast %key_f32 : tensor<1x64xf32> -> tensor<64x64xf32>
-        %key_product = arith.mulf %q_f32, %key_tile : tensor<64x64xf32>
-        %key_part = tile.sum %key_product axis 1 : tensor<64x64xf32> -> tensor<64xf32>
-        %key_sum_new = arith.addf %key_sum, %key_part : tensor<64xf32>
-        scf.yield %key_sum_new : tensor<64xf32>
+    // The probability of a masked position is 0, but 0 * NaN is NaN: where v is
+    // not finite, what a row does not see would reach it. Such tiles, which are
+    // rare, are added key by key: where the first row does not see the last key.
+    %tile_last = arith.addi %start, %block_last : i32
+    %crosses = arith.cmpi sgt, %tile_last, %seen_by_all : i32
+    %v_size = math.absf %v_tile : tensor<64x64xbf16>
+    %v_finite = arith.cmpf olt, %v_size, %inf_bf16 : tensor<64x64xbf16>
+    %v_not_finite = arith.xori %v_finite, %all_true : tensor<64x64xi1>
+    %key_not_finite = tile.max %v_not_finite axis 1 : tensor<64x64xi1> -> tensor<64xi1>
+    %any_not_finite = tile.max %key_not_finite axis 0 : tensor<64xi1> -> i1
+    %careful = arith.andi %crosses, %any_not_finite : i1
+    %acc_new = scf.if %careful -> (tensor<64x64xf32>) {
+      %acc_seen = scf.for %key = %zero to %block step %one_i32
+          iter_args(%sum = %acc_scaled) -> (tensor<64x64xf32>) : i32 {
+        // weight = p[:, key], row = v[key, :]. Keys out of range count as seen:
+        // there p and v are 0.
+        %key_lane = tile.arange 0 to 64 : tensor<64xi32>
+        %key_tile = tile.splat %key : i32 -> tensor<64xi32>
+        %is_key_flat = arith.cmpi eq, %key_lane, %key_tile : tensor<64xi32>
+        %is_key = tile.expand_dims %is_key_flat axis 0 : tensor<64xi1> -> tensor<1x64xi1>
+        %is_key_tile = tile.broadcast %is_key : tensor<1x64xi1> -> tensor<64x64xi1>
+        %p_of_key = arith.select %is_key_tile, %p_bf16, %zero_bf16
+            : tensor<64x64xi1>, tensor<64x64xbf16>
+        %weight_bf16 = tile.sum %p_of_key axis 1 : tensor<64x64xbf16> -> tensor<64xbf16>
+        %weight = tile.cast %weight_bf16 : tensor<64xbf16> -> tensor<64xf32>
+        %position = arith.addi %start, %key : i32
+        %position_i64 = arith.extsi %position : i32 to i64
+        %row_at = tile.advance %v_row_window, [%position_i64, %zero_i64] : !tile.block_ptr<1x64xbf16>
+        %row_bf16 = tile.load %row_at : !tile.block_ptr<1x64xbf16>
+        %row = tile.cast %row_bf16 : tensor<1x64xbf16> -> tensor<1x64xf32>
+
+        // sum + where(seen, weight * row, weight), the latter being 0
+        %weight_column = tile.expand_dims %weight axis 1 : tensor<64xf32> -> tensor<64x1xf32>
+        %weight_tile = tile.broadcast %weight_column : tensor<64x1xf32> -> tensor<64x64xf32>
+        %row_tile = tile.broadcast %row : tensor<1x64xf32> -> tensor<64x64xf32>
+        %product = arith.mulf %weight_tile, %row_tile : tensor<64x64xf32>
+        %position_column = tile.splat %position : i32 -> tensor<64x1xi32>
+        %seen = arith.cmpi sge, %last_key, %position_column : tensor<64x1xi32>
+        %seen_tile = tile.broadcast %seen : tensor<64x1xi1> -> tensor<64x64xi1>
+        %seen_product = arith.select %seen_tile, %product, %weight_tile
+            : tensor<64x64xi1>, tensor<64x64xf32>
+        %sum_new = arith.addf %sum, %seen_product : tensor<64x64xf32>
+        scf.yield %sum_new : tensor<64x64xf32>
       }
-      %scale_row = tile.splat %scale : f32 -> tensor<64xf32>
-      %key_s = arith.mulf %key_qk, %scale_row : tensor<64xf32>
-      %key_shifted = arith.subf %key_s, %last_reference : tensor<64xf32>
-      %key_p = tile.exp %key_shifted fastmath<afn> : tensor<64xf32>
-      %p_column = tile.expand_dims %key_p axis 1 : tensor<64xf32> -> tensor<64x1xf32>
-      %weight_bf16 = tile.cast %p_column : tensor<64x1xf32> -> tensor<64x1xbf16>
-      %weight = tile.cast %weight_bf16 : tensor<64x1xbf16> -> tensor<64x1xf32>
-      %position_i64 = arith.extsi %key : i32 to i64
-      %row_at = tile.advance %v_row_window, [%position_i64, %zero_i64] : !tile.block_ptr<1x64xbf16>
-      %row_bf16 = tile.load %row_at : !tile.block_ptr<1x64xbf16>
-      %row = tile.cast %row_bf16 : tensor<1x64xbf16> -> tensor<1x64xf32>
-
-      // where(lost & seen, sum + weight * row, sum)
-      %position_column = tile.splat %key : i32 -> tensor<64x1xi32>
-      %seen = arith.cmpi sge, %last_key, %position_column : tensor<64x1xi32>
-      %sees = arith.andi %lost_column, %seen : tensor<64x1xi1>
-      %weight_tile = tile.broadcast %weight : tensor<64x1xf32> -> tensor<64x64xf32>
-      %row_tile = tile.broadcast %row : tensor<1x64xf32> -> tensor<64x64xf32>
-      %product = arith.mulf %weight_tile, %row_tile : tensor<64x64xf32>
-      %added = arith.addf %sum, %product : tensor<64x64xf32>
-      %sees_tile = tile.broadcast %sees : tensor<64x1xi1> -> tensor<64x64xi1>
-      %sum_new = arith.select %sees_tile, %added, %sum : tensor<64x64xi1>, tensor<64x64xf32>
-      scf.yield %sum_new : tensor<64x64xf32>
+      scf.yield %acc_seen : tensor<64x64xf32>
+    } else {
+      %acc_product = tile.dot %p_bf16, %v_tile, %acc_scaled
+          : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+      scf.yield %acc_product : tensor<64x64xf32>
     }
-    scf.yield %again : tensor<64x64xf32>
-  } else {
-    scf.yield %loop#2 : tensor<64x64xf32>
+    scf.yield %m_new, %l_new, %acc_new : tensor<64xf32>, tensor<64xf32>, tensor<64x64xf32>
   }
 
   // o = acc / l, with one quotient for each row; 0 for a row that saw no key.
@@ -386,7 +367,7 @@ tile.kernel @flash_attention_forward_causal(
   %empty = arith.cmpf oeq, %norm, %zero_column : tensor<64x1xf32>
   %inverse = arith.divf %one_column, %norm : tensor<64x1xf32>
   %inverse_tile = tile.broadcast %inverse : tensor<64x1xf32> -> tensor<64x64xf32>
-  %normalized = arith.mulf %acc_seen, %inverse_tile : tensor<64x64xf32>
+  %normalized = arith.mulf %loop#2, %inverse_tile : tensor<64x64xf32>
   %empty_tile = tile.broadcast %empty : tensor<64x1xi1> -> tensor<64x64xi1>
   %out = arith.select %empty_tile, %zero_tile, %normalized : tensor<64x64xi1>, tensor<64x64xf32>
   %out_bf16 = tile.cast %out : tensor<64x64xf32> -> tensor<64x64xbf16>

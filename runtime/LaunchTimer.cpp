@@ -14,6 +14,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <thread>
 
 using namespace flashtile;
 
@@ -147,6 +148,9 @@ Timing flashtile::timeLaunches(Device device,
       std::clamp(fitting, 1.0, static_cast<double>(options.maxLaunches)));
   if (options.graphs)
     stopwatch.record(launch, timing.launchesPerGroup);
+  if (options.restMilliseconds > 0)
+    std::this_thread::sleep_for(
+        std::chrono::duration<double, std::milli>(options.restMilliseconds));
   // As many as keep the device busy while the host gets going.
   constexpr double kAheadMilliseconds = 0.2, kMostAhead = 20;
   const int ahead = static_cast<int>(

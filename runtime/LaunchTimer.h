@@ -34,6 +34,9 @@ struct TimingOptions {
   /// and at most `maxLaunches`.
   double groupMilliseconds = 20;
   int maxLaunches = 100;
+  /// The device rests this long before the launches that are measured: a GPU
+  /// that has worked for a while is slower, for the power it may take.
+  double restMilliseconds = 0;
   /// A launch that took longer than this while warming up is not measured any
   /// further.
   double limitMilliseconds = std::numeric_limits<double>::infinity();

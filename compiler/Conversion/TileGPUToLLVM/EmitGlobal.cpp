@@ -34,7 +34,7 @@ static int64_t bytesOf(Type element) {
 }
 
 static std::string offsetText(int64_t offset) {
-  return offset ? (offset < 0 ? "" : "+") + std::to_string(offset) : "";
+  return offset ? "+" + std::to_string(offset) : ""; // "+-8", as LLVM has it
 }
 
 static LLVM::InlineAsmOp emitAsm(ImplicitLocOpBuilder &b, TypeRange results,

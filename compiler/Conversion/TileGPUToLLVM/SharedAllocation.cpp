@@ -43,6 +43,17 @@ static SmallVector<Operation *> accessesOf(Operation *op) {
   return accesses;
 }
 
+/// The wait that ends a product in the same block, if there is one: with others
+/// under way, it may end those that started before only.
+static tilegpu::WgmmaWaitOp waitFor(tilegpu::WgmmaOp product) {
+  for (Operation *user : product->getUsers())
+    if (auto wait = dyn_cast<tilegpu::WgmmaWaitOp>(user);
+        wait && wait->getBlock() == product->getBlock() &&
+        wait.getPending() == 0)
+      return wait;
+  return {};
+}
+
 void GpuEmitter::findLifetimes() {
   DenseMap<Operation *, int64_t> last;
   int64_t next = 0;
@@ -68,8 +79,12 @@ void GpuEmitter::findLifetimes() {
     int64_t end = positions[maker];
     for (Operation *user : accessesOf(maker)) {
       end = std::max(end, positions[user]);
-      if (isa<tilegpu::WgmmaOp>(user))
-        end = std::max(end, productsDone < 0 ? next : productsDone);
+      if (auto product = dyn_cast<tilegpu::WgmmaOp>(user)) {
+        tilegpu::WgmmaWaitOp wait = waitFor(product);
+        end = std::max(end, wait               ? positions[wait]
+                            : productsDone < 0 ? next
+                                               : productsDone);
+      }
       if (isa<tilegpu::TmaStoreOp>(user))
         end = std::max(end, storesDone < 0 ? next : storesDone);
       for (Operation *at = user; at->getBlock() != maker->getBlock();

@@ -75,6 +75,7 @@ void addAttention(std::vector<ShippedKernel> &all, const Target &target,
   config.headDim = headDim;
   config.causal = isCausal;
   config.shortenedLoop = isCausal; // as flashAttention has it
+  config.mendsBehind = isCausal;
   config.blockM = tiles.blockM;
   config.blockN = tiles.blockN;
   config.scaleIsPositive = true;
