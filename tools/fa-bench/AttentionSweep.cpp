@@ -124,7 +124,7 @@ void flashtile::tools::addAttentionOptions(CLI::App &command,
   addSizes(command, "--heads", sweep.heads,
            "Heads (2048 / head-dim; cpu: 256 / head-dim)");
   addSwitches(command, "--causal", sweep.causal,
-              "Whether row i sees the keys up to i only: 0, 1 or both")
+              "Whether row i sees the keys up to i only: 0, 1, or 0,1 for both")
       ->capture_default_str();
   addBenchOptions(command, sweep.common, hasDepth);
 }

@@ -198,7 +198,7 @@ Command flashtile::tools::addMatmulCommand(CLI::App &app) {
   addSizes(*command, "--batch", options->batches, "Products at once")
       ->capture_default_str();
   addSwitches(*command, "--transpose-b", options->transposed,
-              "Whether b is stored by columns: 0, 1 or both")
+              "Whether b is stored by columns: 0, 1, or 0,1 for both")
       ->capture_default_str();
   addEpilogueOptions(*command, options->activation, options->hasBias);
   addBenchOptions(*command, options->common, /*hasDepth=*/true);
