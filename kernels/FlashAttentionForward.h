@@ -50,8 +50,8 @@ struct FlashAttentionConfig {
   bool shortenedLoop = false;
   /// Where a value that a row does not see is NaN or infinite: adds the rows
   /// that it spoiled up again, behind the loop, instead of looking at each tile
-  /// of values that the mask crosses. Loops on GPUs run up to a quarter faster
-  /// without the latter; rows that are added up again differ in rounding.
+  /// of values that the mask crosses. The loop over masked tiles then overlaps
+  /// its products on Hopper; rows that are added up again differ in rounding.
   bool mendsBehind = false;
   /// Also writes what o lost when it was rounded to its type, for the backward.
   bool oRest = false;

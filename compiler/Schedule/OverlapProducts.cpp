@@ -247,6 +247,8 @@ namespace {
 /// Barriers by which warpgroups take turns: one computes while another's
 /// products run.
 struct Turns {
+  /// Who waits and who lets it go: a warpgroup each.
+  static constexpr int32_t kThreads = 2 * 128;
   Value mine, next;
 };
 
@@ -291,8 +293,7 @@ private:
   void takeTurn() { barrier(turns->mine, /*arrive=*/false); }
   void passTurn() { barrier(turns->next, /*arrive=*/true); }
   void barrier(Value id, bool arrive) {
-    constexpr int32_t kThreads = 2 * 128; // who waits and who lets it go
-    tilegpu::NamedBarrierOp::create(b, arrive, id, kThreads);
+    tilegpu::NamedBarrierOp::create(b, arrive, id, Turns::kThreads);
   }
   State firstTile(ArrayRef<Value> runs, size_t position);
   State otherTiles(const Chain &chain, Value start, const State &before);
@@ -598,7 +599,8 @@ static Turns startTurns(tilegpu::WarpSpecializeOp roles, int64_t groups) {
                               arith::AddIOp::create(b, turns.mine, i32(1)));
   auto branch = scf::IfOp::create(b, isLast, /*withElseRegion=*/false);
   b.setInsertionPoint(branch.thenYield());
-  tilegpu::NamedBarrierOp::create(b, /*arrive=*/true, turns.next, 256);
+  tilegpu::NamedBarrierOp::create(b, /*arrive=*/true, turns.next,
+                                  Turns::kThreads);
   return turns;
 }
 
