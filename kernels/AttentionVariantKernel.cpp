@@ -11,8 +11,8 @@
 #include "kernels/AttentionVariantKernel.h"
 
 #include "compiler/Frontend/Dsl.h"
+#include "kernels/AttentionExtents.h"
 
-#include <algorithm>
 #include <cfloat>
 #include <cmath>
 #include <tuple>
@@ -22,30 +22,12 @@ namespace flashtile::kernels {
 using namespace dsl;
 
 static void checkConfig(const AttentionVariantConfig &config) {
-  constexpr int64_t kMinHeadDim = 8, kMaxHeadDim = 256, kHeadDimStep = 8;
-  /// Elements of a tile: the dialect's limit.
-  constexpr int64_t kMaxTile = int64_t(1) << 20;
   if (config.dtype != ElementType::F32 && config.dtype != ElementType::F16 &&
       config.dtype != ElementType::BF16)
     throw Error(ErrorCode::InvalidArgument,
                 "expected dtype to be f32, f16 or bf16, but got " +
                     std::string(elementTypeName(config.dtype)));
-  if (config.headDim < kMinHeadDim || config.headDim > kMaxHeadDim ||
-      config.headDim % kHeadDimStep)
-    throw Error(ErrorCode::InvalidArgument,
-                "expected headDim between " + std::to_string(kMinHeadDim) +
-                    " and " + std::to_string(kMaxHeadDim) + " in steps of " +
-                    std::to_string(kHeadDimStep) + ", but got " +
-                    std::to_string(config.headDim));
-  auto checkBlock = [&](const char *name, int64_t rows, int64_t columns) {
-    if (rows <= 0 || rows > kMaxTile / columns)
-      throw Error(ErrorCode::InvalidArgument,
-                  std::string("expected ") + name + " between 1 and " +
-                      std::to_string(kMaxTile / columns) + ", but got " +
-                      std::to_string(rows));
-  };
-  checkBlock("blockM", config.blockM, config.headDim);
-  checkBlock("blockN", config.blockN, std::max(config.headDim, config.blockM));
+  checkAttentionExtents(config.headDim, config.blockM, config.blockN);
   if (config.fastTanh && config.variant != AttentionVariant::Softcap)
     throw Error(ErrorCode::InvalidArgument,
                 std::string("expected fastTanh only with softcap, but got ") +

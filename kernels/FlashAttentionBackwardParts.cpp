@@ -7,17 +7,11 @@
 
 #include "kernels/FlashAttentionBackwardParts.h"
 
-#include <algorithm>
+#include "kernels/AttentionExtents.h"
 
 namespace flashtile::kernels {
 
 using namespace dsl;
-
-static constexpr int64_t kMinHeadDim = 8;
-static constexpr int64_t kMaxHeadDim = 256;
-static constexpr int64_t kHeadDimStep = 8;
-/// Elements of a tile: the dialect's limit.
-static constexpr int64_t kMaxElements = int64_t(1) << 20;
 
 static const FlashAttentionBackwardConfig &
 checked(const FlashAttentionBackwardConfig &config) {
@@ -28,20 +22,7 @@ checked(const FlashAttentionBackwardConfig &config) {
       config.dtype != ElementType::BF16 && config.dtype != ElementType::F64)
     refuse("expected dtype to be f32, f16, bf16 or f64, but got " +
            std::string(elementTypeName(config.dtype)));
-  if (config.headDim < kMinHeadDim || config.headDim > kMaxHeadDim ||
-      config.headDim % kHeadDimStep)
-    refuse("expected headDim between " + std::to_string(kMinHeadDim) + " and " +
-           std::to_string(kMaxHeadDim) + " in steps of " +
-           std::to_string(kHeadDimStep) + ", but got " +
-           std::to_string(config.headDim));
-  auto checkBlock = [&](const char *name, int64_t rows, int64_t columns) {
-    if (rows <= 0 || rows > kMaxElements / columns)
-      refuse(std::string("expected ") + name + " between 1 and " +
-             std::to_string(kMaxElements / columns) + ", but got " +
-             std::to_string(rows));
-  };
-  checkBlock("blockM", config.blockM, config.headDim);
-  checkBlock("blockN", config.blockN, std::max(config.headDim, config.blockM));
+  checkAttentionExtents(config.headDim, config.blockM, config.blockN);
   return config;
 }
 

@@ -13,6 +13,7 @@
 #include "kernels/FlashAttentionForward.h"
 
 #include "compiler/Frontend/Dsl.h"
+#include "kernels/AttentionExtents.h"
 
 #include <algorithm>
 #include <cfloat>
@@ -22,12 +23,6 @@
 namespace flashtile::kernels {
 
 using namespace dsl;
-
-static constexpr int64_t kMinHeadDim = 8;
-static constexpr int64_t kMaxHeadDim = 256;
-static constexpr int64_t kHeadDimStep = 8;
-/// Elements of a score tile: the dialect's limit.
-static constexpr int64_t kMaxScores = int64_t(1) << 20;
 
 static bool isFp8(ElementType type) {
   return type == ElementType::F8E4M3FN || type == ElementType::F8E5M2;
@@ -46,22 +41,7 @@ static void checkConfig(const FlashAttentionConfig &config) {
   checkType(config.dtype, "dtype");
   if (config.outputType)
     checkType(*config.outputType, "outputType");
-  if (config.headDim < kMinHeadDim || config.headDim > kMaxHeadDim ||
-      config.headDim % kHeadDimStep)
-    throw Error(ErrorCode::InvalidArgument,
-                "expected headDim between " + std::to_string(kMinHeadDim) +
-                    " and " + std::to_string(kMaxHeadDim) + " in steps of " +
-                    std::to_string(kHeadDimStep) + ", but got " +
-                    std::to_string(config.headDim));
-  auto checkBlock = [&](const char *name, int64_t rows, int64_t columns) {
-    if (rows <= 0 || rows > kMaxScores / columns)
-      throw Error(ErrorCode::InvalidArgument,
-                  std::string("expected ") + name + " between 1 and " +
-                      std::to_string(kMaxScores / columns) + ", but got " +
-                      std::to_string(rows));
-  };
-  checkBlock("blockM", config.blockM, config.headDim);
-  checkBlock("blockN", config.blockN, std::max(config.headDim, config.blockM));
+  checkAttentionExtents(config.headDim, config.blockM, config.blockN);
   if (config.shortenedLoop && !config.causal)
     throw Error(ErrorCode::InvalidArgument,
                 "expected shortenedLoop only with causal");
