@@ -7,6 +7,7 @@
 
 #include "runtime/cuda/PtxVersion.h"
 #include "runtime/cuda/TensorMap.h"
+#include "tests/gpu/ChildProcess.h"
 #include "tests/gpu/GpuTest.h"
 
 #include <cstdlib>
@@ -248,13 +249,14 @@ static void exitWithStaticModule() {
 }
 
 TEST_F(LaunchGpuTest, AfterAFaultTheContextIsLostAndTheProcessGoesOn) {
-  testing::FLAGS_gtest_death_test_style = "threadsafe";
-  EXPECT_EXIT(faultAndGoOn(true), testing::ExitedWithCode(21), "");
-  EXPECT_EXIT(faultAndGoOn(false), testing::ExitedWithCode(21),
-              "FLASHTILE_CUDA_SYNC");
+  const ChildResult waiting = runInChild([] { faultAndGoOn(true); });
+  EXPECT_EQ(waiting.exitCode, 21) << waiting.errors;
+  const ChildResult later = runInChild([] { faultAndGoOn(false); });
+  EXPECT_EQ(later.exitCode, 21) << later.errors;
+  EXPECT_THAT(later.errors, testing::HasSubstr("FLASHTILE_CUDA_SYNC"));
 }
 
 TEST_F(LaunchGpuTest, AStaticModuleDoesNoHarmAtExit) {
-  testing::FLAGS_gtest_death_test_style = "threadsafe";
-  EXPECT_EXIT(exitWithStaticModule(), testing::ExitedWithCode(22), "");
+  const ChildResult ended = runInChild(exitWithStaticModule);
+  EXPECT_EQ(ended.exitCode, 22) << ended.errors;
 }
