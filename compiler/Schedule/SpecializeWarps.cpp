@@ -34,6 +34,7 @@
 #include "compiler/Schedule/Passes.h"
 #include "compiler/Schedule/ProgramOrder.h"
 #include "compiler/Schedule/Specializer.h"
+#include "compiler/Support/RegisterBudget.h"
 #include "dialects/Tile/Transforms/Remark.h"
 #include "dialects/Tile/Transforms/ScalarFacts.h"
 #include "dialects/TileGPU/IR/LaunchAttributes.h"
@@ -452,19 +453,6 @@ void Specializer::rewriteConsumer(Block *block,
   tilegpu::YieldOp::create(b);
 }
 
-/// Registers of a thread of the producer and of the consumers, by the number of
-/// warpgroups of consumers: all that a multiprocessor has.
-static std::pair<int64_t, int64_t> registerBudget(int64_t warpgroups) {
-  switch (warpgroups) {
-  case 1:
-    return {56, 256};
-  case 2:
-    return {24, 240};
-  default:
-    return {32, 160};
-  }
-}
-
 std::string Specializer::run() {
   int64_t warps =
       kernel->getAttrOfType<IntegerAttr>(tilegpu::TileGPUDialect::kNumWarpsAttr)
@@ -503,7 +491,7 @@ std::string Specializer::run() {
     share = shareOfPrograms(b, turns);
   makeRings();
   b.setInsertionPoint(body.getTerminator());
-  auto [producer, consumer] = registerBudget(warps / 4);
+  auto [producer, consumer] = registersOfRoles(warps / 4);
   int64_t producers = chooseProducers();
   auto roles = tilegpu::WarpSpecializeOp::create(
       b, int32_t(producer), int32_t(consumer), int32_t(producers));
