@@ -140,6 +140,15 @@ bool GpuKernel::launchWithMaps(const Entry &entry, const Kernel::Grid &grid,
   return true;
 }
 
+/// The grid of a function that does several programs at once.
+static Kernel::Grid gridOf(const GpuEntry &entry, Kernel::Grid grid) {
+  for (size_t axis = 0; axis < grid.size(); ++axis) {
+    const int64_t count = entry.programsAtOnce[axis];
+    grid[axis] = grid[axis] / count + (grid[axis] % count != 0);
+  }
+  return grid;
+}
+
 void GpuKernel::launchEntry(const Entry &entry, const TensorMap *maps,
                             const Kernel::Grid &grid,
                             const LaunchArguments &arguments) const {
@@ -168,7 +177,7 @@ void GpuKernel::launchEntry(const Entry &entry, const TensorMap *maps,
       all[i] = maps[i - ordinary].data();
     parameters = all;
   }
-  entry.function.launch(stream, FlattenedGrid(grid), config, parameters, count);
+  entry.function.launch(stream, FlattenedGrid(gridOf(entry.info, grid)), config, parameters, count);
   arguments.forEachTensor(
       [&](const Tensor &tensor) { recordUse(tensor, stream); });
 }

@@ -32,6 +32,9 @@ struct CompilerOptions {
   /// On the gpu targets: instead of the functions that launches try first,
   /// those named `<kernel>__plain`, which take any arguments.
   bool plain = false;
+  /// Programs of one warpgroup that may run as one block on sm_90a: 0 (as
+  /// registers allow), 1 (each by itself), 2 or 3.
+  int64_t programsAtOnce = 0;
 
   // What follows does not change the code and is no part of the hash.
 

@@ -13,6 +13,7 @@
 #include "compiler/Driver/GpuEntries.h"
 #include "compiler/Driver/Session.h"
 #include "compiler/Pipeline/TilePipeline.h"
+#include "compiler/Schedule/Passes.h"
 #include "compiler/Target/NVPTX/GpuPipeline.h"
 #include "compiler/Target/NVPTX/PtxCodeGen.h"
 #include "dialects/Tile/IR/TileDialect.h"
@@ -33,6 +34,9 @@ static std::string checkOptions(const CompilerOptions &options) {
   if (options.numStages < 1 || options.numStages > 8)
     return "expected 1 to 8 stages, but got " +
            std::to_string(options.numStages);
+  if (options.programsAtOnce < 0 || options.programsAtOnce > 3)
+    return "expected 0 to 3 programs at once, but got " +
+           std::to_string(options.programsAtOnce);
   return {};
 }
 
@@ -76,7 +80,15 @@ std::string GpuCompilation::lower(std::string_view text) {
     kernels.emplace_back().info = describeKernel(kernel);
   if (kernels.empty())
     return "'" + fileName + "': expected at least one 'tile.kernel'";
-  if (failed(session.run(*module, "tile-optimize", [](OpPassManager &pm) {
+  if (failed(session.run(*module, "tile-optimize", [&](OpPassManager &pm) {
+        // Loops are split for all programs of a block.
+        if (options.target == "sm_90a" && !options.plain) {
+          gpu::PairProgramsPassOptions together;
+          together.numWarps = options.numWarps;
+          together.programs = options.programsAtOnce;
+          pm.addNestedPass<tile::KernelOp>(
+              gpu::createPairProgramsPass(together));
+        }
         buildTilePipeline(pm, TilePipelineOptions());
       })))
     return failedStage("tile-optimize");

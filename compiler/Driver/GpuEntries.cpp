@@ -42,6 +42,7 @@ private:
   void readTensorMaps(GpuEntry &entry);
   void readBuffers(GpuEntry &entry);
   void readRequirements(GpuEntry &entry);
+  void readProgramsAtOnce(GpuEntry &entry);
 
   LLVM::LLVMFuncOp function;
   const KernelInfo &info;
@@ -179,6 +180,21 @@ void EntryReader::readRequirements(GpuEntry &entry) {
   }
 }
 
+void EntryReader::readProgramsAtOnce(GpuEntry &entry) {
+  Attribute attribute = function->getAttr(tilegpu::kProgramsAtOnceAttr);
+  if (!attribute)
+    return;
+  auto counts = dyn_cast<DenseI64ArrayAttr>(attribute);
+  if (!counts || counts.size() != int64_t(entry.programsAtOnce.size()) ||
+      llvm::any_of(counts.asArrayRef(), [](int64_t count) {
+        return count < 1 || count > GpuEntry::maxProgramsAtOnce;
+      }))
+    return fail("expected '" + Twine(tilegpu::kProgramsAtOnceAttr) +
+                "' to be an array<i64> of three numbers from 1 to " +
+                Twine(GpuEntry::maxProgramsAtOnce));
+  llvm::copy(counts.asArrayRef(), entry.programsAtOnce.begin());
+}
+
 GpuEntry EntryReader::read(int64_t defaultThreads) {
   constexpr int64_t kMaxThreads = 1024, kMaxShared = 1 << 20;
   constexpr int64_t kMaxCluster = 16, kMaxPersistent = 64;
@@ -197,6 +213,7 @@ GpuEntry EntryReader::read(int64_t defaultThreads) {
   readTensorMaps(entry);
   readBuffers(entry);
   readRequirements(entry);
+  readProgramsAtOnce(entry);
   constexpr size_t hiddenCount = 3;
   const size_t expected =
       info.arguments.size() + entry.tensorMaps.size() + hiddenCount;

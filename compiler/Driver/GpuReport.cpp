@@ -82,6 +82,10 @@ std::string GpuEntryReport::toString() const {
   if (persistentBlocks)
     text += ", persistent with " + plural(persistentBlocks, "block") +
             " on each multiprocessor";
+  for (size_t axis = 0; axis < programsAtOnce.size(); ++axis)
+    if (programsAtOnce[axis] > 1)
+      text += ", " + std::to_string(programsAtOnce[axis]) + " programs along " +
+              std::string(1, "xyz"[axis]) + " at once";
   if (!tensorMaps.empty())
     text +=
         ", " + plural(static_cast<int64_t>(tensorMaps.size()), "tensor map");

@@ -145,6 +145,8 @@ static void transferEntry(Stream &stream, Value &entry) {
   stream.integer(entry.sharedBytes);
   stream.integer(entry.clusterBlocks);
   stream.integer(entry.persistentBlocks);
+  for (auto &count : entry.programsAtOnce)
+    stream.integer(count);
   stream.list(entry.tensorMaps,
               [&](auto &map) { transferTensorMap(stream, map); });
   stream.list(entry.requirements, [&](auto &requirement) {
@@ -241,6 +243,9 @@ static bool isEntry(const GpuEntry &entry, const KernelInfo &info,
       entry.persistentBlocks < 0 || entry.persistentBlocks > maxPersistent ||
       entry.tensorMaps.size() > GpuEntry::maxTensorMaps)
     return false;
+  for (const int64_t count : entry.programsAtOnce)
+    if (count < 1 || count > GpuEntry::maxProgramsAtOnce)
+      return false;
   for (const DivisibleArgument &each : entry.requirements)
     if (static_cast<uint64_t>(each.argument) >= info.arguments.size() ||
         each.divisor < 1 || (each.divisor & (each.divisor - 1)) != 0)

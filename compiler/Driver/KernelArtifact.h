@@ -14,6 +14,7 @@
 
 #include "compiler/Driver/KernelInfo.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -70,6 +71,8 @@ struct DivisibleArgument {
 struct GpuEntry {
   static constexpr size_t maxTensorMaps = 16;
 
+  static constexpr int64_t maxProgramsAtOnce = 64;
+
   std::string symbol;
   int64_t numThreads = 0;  ///< of a block
   int64_t sharedBytes = 0; ///< dynamic
@@ -77,6 +80,9 @@ struct GpuEntry {
   /// Blocks for each multiprocessor where the function takes one program after
   /// the other; 0: a block for each program.
   int64_t persistentBlocks = 0;
+  /// Programs of the kernel's grid, along each axis, that one program of the
+  /// function does; the grid that it gets has as many times fewer, rounded up.
+  std::array<int64_t, 3> programsAtOnce = {1, 1, 1};
   std::vector<TensorMapParameter> tensorMaps;
   std::vector<DivisibleArgument> requirements;
   std::vector<SharedBuffer> sharedBuffers;
@@ -107,7 +113,7 @@ struct KernelArtifact {
   std::vector<std::string> warnings;
 
   /// Part of the key of a cached artifact: raised whenever serialize() changes.
-  static constexpr uint32_t formatVersion = 5;
+  static constexpr uint32_t formatVersion = 7;
 
   /// The same bytes on every machine.
   std::string serialize() const;

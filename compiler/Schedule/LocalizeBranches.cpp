@@ -18,6 +18,7 @@
 #include "compiler/Analysis/Layout/LayoutConversion.h"
 #include "compiler/Analysis/Program/TileQueries.h"
 #include "compiler/Conversion/TileToTileGPU/LayoutAttrs.h"
+#include "compiler/Schedule/ElementBranches.h"
 #include "compiler/Schedule/Passes.h"
 #include "compiler/Schedule/TmaWindow.h"
 #include "dialects/Tile/Transforms/Remark.h"
@@ -42,48 +43,6 @@ struct LocalizeBranches
   void runOnOperation() override;
 };
 } // namespace
-
-/// Whether `tile` is false in all of a warp where `condition` is.
-static bool isImplied(Value tile, Value condition) {
-  if (tile == condition)
-    return true;
-  Operation *op = tile.getDefiningOp();
-  if (!op)
-    return false;
-  if (isa<arith::AndIOp>(op))
-    return llvm::any_of(op->getOperands(), [&](Value operand) {
-      return isImplied(operand, condition);
-    });
-  return isa<BroadcastOp, ExpandDimsOp, MaxOp, tilegpu::ConvertLayoutOp>(op) &&
-         isImplied(op->getOperand(0), condition);
-}
-
-/// Whether `changed` is `kept` in warps where `condition` is false.
-static bool keeps(Value changed, Value kept, Value condition) {
-  if (changed == kept)
-    return true;
-  if (auto select = changed.getDefiningOp<arith::SelectOp>())
-    return isImplied(select.getCondition(), condition) &&
-           keeps(select.getFalseValue(), kept, condition);
-  auto loop = changed.getDefiningOp<scf::ForOp>();
-  if (!loop)
-    return false;
-  unsigned index = cast<OpResult>(changed).getResultNumber();
-  return keeps(loop.getInitArgs()[index], kept, condition) &&
-         keeps(loop.getYieldedValues()[index], loop.getRegionIterArg(index),
-               condition);
-}
-
-/// The sides agree in warps where `condition` is false.
-static bool keepsOthers(scf::IfOp branch, Value condition) {
-  return branch.getNumResults() > 0 && !branch.getElseRegion().empty() &&
-         llvm::all_of(llvm::zip(branch.thenYield().getResults(),
-                                branch.elseYield().getResults()),
-                      [&](auto sides) {
-                        return keeps(std::get<0>(sides), std::get<1>(sides),
-                                     condition);
-                      });
-}
 
 static bool staysInWarp(Operation *op) {
   if (auto convert = dyn_cast<tilegpu::ConvertLayoutOp>(op)) {

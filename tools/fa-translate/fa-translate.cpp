@@ -59,6 +59,11 @@ struct CommandLine {
   cl::opt<unsigned> numWarps{
       "num-warps", cl::desc("Warps of a program on gpu targets"),
       cl::value_desc("1-16"), cl::init(4), cl::cat(category)};
+  cl::opt<unsigned> programsAtOnce{
+      "programs-at-once",
+      cl::desc("Programs of one warpgroup that may run as one block on sm_90a: "
+               "0 as registers allow, 1 each by itself, 2 or 3"),
+      cl::value_desc("0-3"), cl::init(0), cl::cat(category)};
   cl::opt<bool> plain{
       "plain",
       cl::desc("On gpu targets, write the functions that take arguments of any "
@@ -173,6 +178,7 @@ static StringRef ineffectiveOption(const CommandLine &flags) {
       {&flags.cpu, /*isForCpu=*/true},
       {&flags.numWarps, false},
       {&flags.numStages, false},
+      {&flags.programsAtOnce, false},
       {&flags.plain, false}};
   for (auto [option, isForCpu] : options)
     if (option->getNumOccurrences() && isForCpu != (flags.target == "cpu"))
@@ -224,6 +230,7 @@ static int translate(const CommandLine &flags) {
   options.cpu = flags.cpu;
   options.numWarps = flags.numWarps;
   options.numStages = flags.numStages;
+  options.programsAtOnce = flags.programsAtOnce;
   options.plain = flags.plain;
   TranslateResult result = cpu ? translateForCpu(text, name, options, *kind)
                                : translateForGpu(text, name, options, *kind);

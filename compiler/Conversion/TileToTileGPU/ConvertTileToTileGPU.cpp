@@ -620,11 +620,16 @@ struct ConvertTileToTileGPU
     Builder builder(&getContext());
     kernel->setAttr(tilegpu::TileGPUDialect::kTargetAttr,
                     builder.getStringAttr(target));
+    // Programs that were put together have the warps of each.
+    int64_t warps = numWarps;
+    if (auto own = kernel->getAttrOfType<IntegerAttr>(
+            tilegpu::TileGPUDialect::kNumWarpsAttr))
+      warps = own.getInt();
     kernel->setAttr(tilegpu::TileGPUDialect::kNumWarpsAttr,
-                    builder.getI32IntegerAttr(numWarps));
+                    builder.getI32IntegerAttr(warps));
     widenFp8Dots(kernel);
     askWholeTiles(kernel);
-    if (failed(KernelConverter(kernel, numWarps).convert()))
+    if (failed(KernelConverter(kernel, warps).convert()))
       return signalPassFailure();
   }
 };

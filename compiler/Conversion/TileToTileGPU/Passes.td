@@ -31,7 +31,8 @@ def ConvertTileToTileGPUPass
     Option<"target", "target", "std::string", /*default=*/"\"sm_80\"",
            "instruction family: sm_80 or sm_90a">,
     Option<"numWarps", "num-warps", "int64_t", /*default=*/"4",
-           "warps of a program, 1 to 16">];
+           "warps of a program, 1 to 16; a kernel's `tilegpu.num_warps` goes "
+           "first">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::flashtile::tilegpu::TileGPUDialect"];
 }

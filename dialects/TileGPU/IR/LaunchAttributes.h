@@ -48,6 +48,11 @@ inline constexpr char kClusterAttr[] = "tilegpu.cluster";
 /// the function gets are those of the whole grid.
 inline constexpr char kPersistentAttr[] = "tilegpu.persistent";
 
+/// array<i64: x, y, z>: programs of the kernel as it was written, along each
+/// axis, that one program of the function does. The grid that the function is
+/// launched with has as many times fewer, rounded up. By default 1.
+inline constexpr char kProgramsAtOnceAttr[] = "tilegpu.programs_at_once";
+
 /// Array of dictionaries {argument, divisor}: launches take the function only
 /// where the argument (by its place among all) is a multiple of the divisor;
 /// pointers count bytes.
@@ -67,6 +72,7 @@ inline constexpr char kPlainSuffix[] = "__plain";
 inline bool isLaunchAttribute(llvm::StringRef name) {
   return name == kTensorMapsAttr || name == kNumThreadsAttr ||
          name == kClusterAttr || name == kPersistentAttr ||
+         name == kProgramsAtOnceAttr ||
          name == kRequiresAttr || name == kPlainAttr ||
          name == kPlainElsewhereAttr;
 }

@@ -45,12 +45,12 @@ TEST(DigestTest, FieldsDoNotRunTogether) {
 
 /// Options that differ from the default in one field each.
 static std::vector<CompilerOptions> variants() {
-  std::vector<CompilerOptions> all(8);
+  std::vector<CompilerOptions> all(9);
   for (CompilerOptions &options : all) {
     // A field that is added does not compile here: vary it below if it changes
     // code.
-    auto &[target, cpu, verifyEach, numWarps, numStages, plain, dumpFolder] =
-        options;
+    auto &[target, cpu, verifyEach, numWarps, numStages, plain, programsAtOnce,
+           dumpFolder] = options;
     switch (&options - all.data()) {
     case 1:
       target = "cuda";

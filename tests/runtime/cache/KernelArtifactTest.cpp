@@ -41,6 +41,7 @@ static KernelArtifact sample() {
   entry.sharedBytes = 49152;
   entry.clusterBlocks = 2;
   entry.persistentBlocks = 1;
+  entry.programsAtOnce = {1, 2, 1};
   TensorMapParameter &map = entry.tensorMaps.emplace_back();
   map.swizzleBytes = 128;
   map.fillsNaN = true;
@@ -83,6 +84,7 @@ TEST(KernelArtifactTest, RoundTrip) {
   EXPECT_EQ(entry.sharedBytes, 49152);
   EXPECT_EQ(entry.clusterBlocks, 2);
   EXPECT_EQ(entry.persistentBlocks, 1);
+  EXPECT_EQ(entry.programsAtOnce, (std::array<int64_t, 3>{1, 2, 1}));
   ASSERT_EQ(entry.tensorMaps.size(), 1u);
   EXPECT_EQ(entry.tensorMaps[0].box, (std::vector<int64_t>{64, 128}));
   EXPECT_EQ(entry.tensorMaps[0].strides[0].text({"n"}), "n * n");
@@ -103,7 +105,7 @@ TEST(KernelArtifactTest, BytesAreTheSameOnEveryMachine) {
   // target, eight bytes.
   const std::string bytes = sample().serialize();
   EXPECT_EQ(bytes.substr(0, 34),
-            std::string("FlashTile kernel\5\0\0\0\6\0\0\0\0\0\0\0sm_90a", 34));
+            std::string("FlashTile kernel\7\0\0\0\6\0\0\0\0\0\0\0sm_90a", 34));
 }
 
 TEST(KernelArtifactTest, EveryPrefixAndAnythingBehindIsRefused) {
@@ -146,6 +148,8 @@ TEST(KernelArtifactTest, WhatCannotBeLaunchedIsRefused) {
       [](GpuEntry &e) { e.clusterBlocks = 0; },
       [](GpuEntry &e) { e.clusterBlocks = 17; },
       [](GpuEntry &e) { e.persistentBlocks = -1; },
+      [](GpuEntry &e) { e.programsAtOnce[1] = 0; },
+      [](GpuEntry &e) { e.programsAtOnce[2] = 65; },
       [](GpuEntry &e) { e.tensorMaps.resize(17, e.tensorMaps[0]); },
       [](GpuEntry &e) { e.tensorMaps[0].argument = 1; }, // n: no pointer
       [](GpuEntry &e) { e.tensorMaps[0].argument = -1; },
