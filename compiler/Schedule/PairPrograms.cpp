@@ -110,11 +110,16 @@ static void addLoop(scf::ForOp loop, const ProgramStack &stack,
 }
 
 /// The one place that weighs: threads of two consuming warpgroups have 240
-/// registers, of three 160. Some are for addresses and for what is under way.
-static int64_t mostPrograms(const LoopNeeds &needs) {
+/// registers, of three 160. Some are for addresses and for what is under way,
+/// and left operands that a loop does not change want some. `wanted`: at most
+/// so many, 0 where nobody says.
+static int64_t mostPrograms(const LoopNeeds &needs, int64_t wanted) {
   constexpr int64_t kMostRows = 256; // of one copy to shared memory
-  constexpr int64_t kRegistersOfTwo = 200, kRegistersOfThree = 96;
-  if (needs.registers <= kRegistersOfThree && 3 * needs.mostRows <= kMostRows)
+  constexpr int64_t kRegistersOfTwo = 200;
+  constexpr int64_t kRegistersOfThree = 116, kRegistersOfThreeBest = 96;
+  if (needs.registers <=
+          (wanted == 3 ? kRegistersOfThree : kRegistersOfThreeBest) &&
+      3 * needs.mostRows <= kMostRows && wanted != 2)
     return 3;
   return needs.registers <= kRegistersOfTwo && 2 * needs.mostRows <= kMostRows
              ? 2
@@ -141,7 +146,7 @@ int64_t PairPrograms::choose(const ProgramStack &stack, std::string &whyNot) {
     whyNot = "no product in a loop has an operand that they all load";
   if (!whyNot.empty())
     return 1;
-  int64_t count = programs ? int64_t(programs) : mostPrograms(needs);
+  int64_t count = mostPrograms(needs, programs);
   if (count == 1)
     whyNot = "a thread would need " + std::to_string(needs.registers) +
              " registers for tiles of " + std::to_string(needs.mostRows) +

@@ -192,6 +192,17 @@ std::string Specializer::chooseStages() {
   for (Ring &each : rings)
     (each.inLoop ? ring : resident) += each.bytes();
   int64_t stages = wantedStages;
+  // Programs that were put together have the room of each, but the block
+  // leaves room for what its programs take one after the other.
+  if (auto atOnce = kernel->getAttrOfType<DenseI64ArrayAttr>(
+          tilegpu::kProgramsAtOnceAttr)) {
+    constexpr int64_t kMostStages = 8;
+    for (int64_t count : atOnce.asArrayRef())
+      stages = std::min(stages * count, kMostStages);
+    int64_t beside = resident + bytesBeside();
+    while (stages > wantedStages && beside + stages * ring > sharedLimit)
+      --stages;
+  }
   while (stages > 1 && resident + stages * ring > sharedLimit)
     --stages;
   if (stages < 2)
@@ -201,6 +212,13 @@ std::string Specializer::chooseStages() {
   for (Ring &each : rings)
     each.stages = each.inLoop ? stages : 1;
   return {};
+}
+
+int64_t Specializer::bytesBeside() {
+  return bytesBesideRings(kernel, [&](StageOp stage) {
+    return llvm::any_of(loads,
+                        [&](RingLoad &each) { return each.stage == stage; });
+  });
 }
 
 /// Empty where blocks are to take one program after the other.
@@ -219,10 +237,7 @@ std::string Specializer::whyNotPersistent() {
   int64_t inRings = 0;
   for (Ring &each : rings)
     inRings += each.stages * each.bytes();
-  int64_t beside = bytesBesideRings(kernel, [&](StageOp stage) {
-    return llvm::any_of(loads,
-                        [&](RingLoad &each) { return each.stage == stage; });
-  });
+  int64_t beside = bytesBeside();
   // Rings live as long as the block.
   if (inRings + beside > sharedLimit)
     return "beside " + std::to_string(inRings) +

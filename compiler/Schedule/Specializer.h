@@ -74,6 +74,8 @@ private:
                     mlir::Block *block, std::optional<unsigned> leader);
   std::string checkStores();
   std::string chooseStages();
+  /// Shared memory that the kernel needs beside rings.
+  int64_t bytesBeside();
   std::string whyNotPersistent();
   bool isComputable(mlir::Value value, mlir::scf::ForOp loop,
                     unsigned depth = 0);
