@@ -114,45 +114,6 @@ def PairProgramsPass : Pass<"tilegpu-pair-programs", "::flashtile::tile::KernelO
     Option<"numWarps", "num-warps", "int64_t", /*default=*/"4",
            "warps of a program; those of 4 are put together">,
     Option<"programs", "programs", "int64_t", /*default=*/"0",
-           "programs that become one, where possible: 2 or 3; 1: none; 0: as "
-           "registers allow">];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
-                           "::flashtile::tilegpu::TileGPUDialect"];
-}
-
-def PairProgramsPass : Pass<"tilegpu-pair-programs", "::flashtile::tile::KernelOp"> {
-  let summary = "let neighbouring programs share what they load";
-  let description = [{
-    A kernel written at small tiles has programs of one warpgroup, each of which
-    loads its operands for itself. Two or three programs that follow each other
-    along an axis of the grid become one with as many times the rows, each
-    program's rows a warpgroup's: what all of them load is loaded once, and the
-    block has the warpgroups that later passes let work beside each other.
-
-    Every value has to be the same in all programs, or a tile or window whose
-    rows follow those of the program before. Each row is computed by the
-    operations that it was computed by, in their order. Programs beyond the grid,
-    where the number of programs is no multiple, must read and store nothing: the
-    extents of windows (or masks) end where the grid does. A loop may end at the
-    position of the program where iterations behind the end of one provably
-    change nothing (a causal mask), up to the sign of zero.
-
-    **Input:** a tile kernel as its author wrote it, for `num-warps` warps.
-
-    **Output:** such a kernel has larger tiles and a smaller grid, and the
-    attributes `tilegpu.programs_at_once`, for the launcher, and
-    `tilegpu.num_warps`. Others are as they were, with a remark that names the
-    operation because of which.
-
-    **Example:** tests/compiler/Schedule/pair-programs.mlir
-
-    **Order:** before `--tile-optimize`, which splits loops by masks: for sm_90a
-    only.
-  }];
-  let options = [
-    Option<"numWarps", "num-warps", "int64_t", /*default=*/"4",
-           "warps of a program; those of 4 are put together">,
-    Option<"programs", "programs", "int64_t", /*default=*/"0",
            "programs that become one, at most: 2 or 3; 1: none; 0: as is best">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::flashtile::tilegpu::TileGPUDialect"];
