@@ -72,6 +72,7 @@ install(DIRECTORY runtime DESTINATION ${FLASHTILE_INCLUDE_DIR}
   PATTERN "ModuleCache.h" EXCLUDE
   PATTERN "NearestName.h" EXCLUDE
   PATTERN "NpyHeader.h" EXCLUDE
+  PATTERN "ProgramCounters.h" EXCLUDE
   PATTERN "ProgramRunner.h" EXCLUDE
   PATTERN "PtxVersion.h" EXCLUDE
   PATTERN "StridedLoop.h" EXCLUDE

@@ -160,8 +160,16 @@ void GpuKernel::launchEntry(const Entry &entry, const TensorMap *maps,
   if (entry.info.persistentBlocks)
     config.maxBlocks = entry.info.persistentBlocks *
                        entry.function.device().properties().multiprocessors;
+  const FlattenedGrid flat(gridOf(entry.info, grid));
+  // Blocks as many as programs ask no counter.
+  const bool counts =
+      entry.counters &&
+      flat.numPrograms() > std::max<int64_t>(config.maxBlocks, 1);
+  const cuda::DevicePointer counter =
+      counts ? entry.counters->forLaunch(stream) : 0;
   const size_t ordinary = kernel.info.arguments.size();
-  const size_t count = ordinary + entry.info.tensorMaps.size();
+  const size_t withMaps = ordinary + entry.info.tensorMaps.size();
+  const size_t count = withMaps + (entry.counters ? 1 : 0);
   const void *const *parameters = arguments.pointers();
   constexpr size_t inlineCount = 64;
   std::array<const void *, inlineCount> few;
@@ -173,11 +181,13 @@ void GpuKernel::launchEntry(const Entry &entry, const TensorMap *maps,
       all = many.data();
     }
     std::copy_n(parameters, ordinary, all);
-    for (size_t i = ordinary; i < count; ++i)
+    for (size_t i = ordinary; i < withMaps; ++i)
       all[i] = maps[i - ordinary].data();
+    if (entry.counters)
+      all[withMaps] = &counter;
     parameters = all;
   }
-  entry.function.launch(stream, FlattenedGrid(gridOf(entry.info, grid)), config, parameters, count);
+  entry.function.launch(stream, flat, config, parameters, count);
   arguments.forEachTensor(
       [&](const Tensor &tensor) { recordUse(tensor, stream); });
 }

@@ -20,6 +20,7 @@
 #include "runtime/PlainModule.h"
 #include "runtime/TensorMapCache.h"
 #include "runtime/cuda/CudaModule.h"
+#include "runtime/cuda/ProgramCounters.h"
 
 #include <deque>
 #include <memory>
@@ -48,13 +49,17 @@ private:
   struct Entry {
     Entry(CudaFunction function, const GpuEntry &entry, const KernelInfo &info)
         : function(std::move(function)), info(entry),
-          tensorMaps(this->function.device(), entry, info) {}
+          tensorMaps(this->function.device(), entry, info),
+          counters(entry.countsPrograms
+                       ? &ProgramCounters::of(this->function.device())
+                       : nullptr) {}
 
     CudaFunction function;
     const GpuEntry &info;
     /// Why the device cannot run it; empty where it can.
     std::string tooLarge;
     TensorMapCache tensorMaps;
+    ProgramCounters *counters; ///< null: it needs none
   };
 
   /// Launches the first of this kernel's own functions that qualifies. False

@@ -74,6 +74,8 @@ Jit::Jit(Device device, CompilerOptions options)
   const EnvOptions environment = EnvOptions::read();
   if (compilerOptions.dumpFolder.empty())
     compilerOptions.dumpFolder = environment.dumpDir;
+  if (compilerOptions.persistent == "auto")
+    compilerOptions.persistent = environment.persistent;
   if (compilerOptions.programsAtOnce == 0)
     compilerOptions.programsAtOnce = environment.programsAtOnce;
   printsTiming = environment.timing;

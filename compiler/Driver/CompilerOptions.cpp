@@ -16,11 +16,11 @@ std::string CompilerOptions::hash() const {
   // Names every field, so that a new one does not compile until someone has
   // decided whether it changes code.
   const auto &[targetName, processor, verifies, warps, stages, isPlain,
-               atOnce, /*not hashed:*/ folder] = *this;
+               persistence, atOnce, /*not hashed:*/ folder] = *this;
   (void)folder;
   const bool isHost = targetName == "cpu" && processor == "host";
-  return hexText(
-      digest({targetName, processor, isHost ? hostProcessor() : "",
-              verifies ? "verify" : "", std::to_string(warps),
-              std::to_string(stages), isPlain ? "plain" : "", std::to_string(atOnce), llvmIdentity()}));
+  return hexText(digest({targetName, processor, isHost ? hostProcessor() : "",
+                         verifies ? "verify" : "", std::to_string(warps),
+                         std::to_string(stages), isPlain ? "plain" : "",
+                         persistence, std::to_string(atOnce), llvmIdentity()}));
 }

@@ -32,6 +32,10 @@ struct CompilerOptions {
   /// On the gpu targets: instead of the functions that launches try first,
   /// those named `<kernel>__plain`, which take any arguments.
   bool plain = false;
+  /// How blocks take one program after the other on sm_90a: "auto" (by a fixed
+  /// share where programs take equally long, otherwise by a counter), "off",
+  /// "static" (a fixed share) or "dynamic" (a counter).
+  std::string persistent = "auto";
   /// Programs of one warpgroup that may run as one block on sm_90a: 0 (as
   /// registers allow), 1 (each by itself), 2 or 3.
   int64_t programsAtOnce = 0;

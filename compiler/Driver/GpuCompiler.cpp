@@ -14,6 +14,7 @@
 #include "compiler/Driver/Session.h"
 #include "compiler/Pipeline/TilePipeline.h"
 #include "compiler/Schedule/Passes.h"
+#include "compiler/Schedule/PersistentPrograms.h"
 #include "compiler/Target/NVPTX/GpuPipeline.h"
 #include "compiler/Target/NVPTX/PtxCodeGen.h"
 #include "dialects/Tile/IR/TileDialect.h"
@@ -34,6 +35,10 @@ static std::string checkOptions(const CompilerOptions &options) {
   if (options.numStages < 1 || options.numStages > 8)
     return "expected 1 to 8 stages, but got " +
            std::to_string(options.numStages);
+  if (!gpu::parsePersistence(options.persistent))
+    return "expected 'persistent' to be auto, off, static or dynamic, but got "
+           "'" +
+           options.persistent + "'";
   if (options.programsAtOnce < 0 || options.programsAtOnce > 3)
     return "expected 0 to 3 programs at once, but got " +
            std::to_string(options.programsAtOnce);
@@ -97,6 +102,7 @@ std::string GpuCompilation::lower(std::string_view text) {
   pipeline.functions = options.plain ? "plain" : "fast";
   pipeline.numWarps = options.numWarps;
   pipeline.numStages = options.numStages;
+  pipeline.persistent = options.persistent;
   if (failed(session.run(*module, "tile-to-nvvm", [&](OpPassManager &pm) {
         gpu::buildGpuPipeline(pm, pipeline);
       })))

@@ -210,17 +210,21 @@ GpuEntry EntryReader::read(int64_t defaultThreads) {
   entry.clusterBlocks = integer(tilegpu::kClusterAttr, 1, 1, kMaxCluster);
   entry.persistentBlocks =
       integer(tilegpu::kPersistentAttr, 0, 0, kMaxPersistent);
+  entry.countsPrograms = function->hasAttr(tilegpu::kProgramCounterAttr);
+  if (entry.countsPrograms && entry.persistentBlocks == 0)
+    fail("expected '" + Twine(tilegpu::kPersistentAttr) + "' with '" +
+         tilegpu::kProgramCounterAttr + "'");
   readTensorMaps(entry);
   readBuffers(entry);
   readRequirements(entry);
   readProgramsAtOnce(entry);
   constexpr size_t hiddenCount = 3;
-  const size_t expected =
-      info.arguments.size() + entry.tensorMaps.size() + hiddenCount;
+  const size_t expected = info.arguments.size() + entry.tensorMaps.size() +
+                          (entry.countsPrograms ? 1 : 0) + hiddenCount;
   if (function.getNumArguments() != expected)
-    fail("expected " + Twine(expected) +
-         " parameters: arguments, tensor maps and three extents, but it has " +
-         Twine(function.getNumArguments()));
+    fail("expected " + Twine(expected) + " parameters: arguments, tensor maps" +
+         (entry.countsPrograms ? ", a counter" : "") +
+         " and three extents, but it has " + Twine(function.getNumArguments()));
   return entry;
 }
 

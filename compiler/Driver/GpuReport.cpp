@@ -81,7 +81,8 @@ std::string GpuEntryReport::toString() const {
     text += ", clusters of " + std::to_string(clusterBlocks) + " blocks";
   if (persistentBlocks)
     text += ", persistent with " + plural(persistentBlocks, "block") +
-            " on each multiprocessor";
+            " on each multiprocessor" +
+            (countsPrograms ? ", programs by a counter" : "");
   for (size_t axis = 0; axis < programsAtOnce.size(); ++axis)
     if (programsAtOnce[axis] > 1)
       text += ", " + std::to_string(programsAtOnce[axis]) + " programs along " +

@@ -145,6 +145,7 @@ static void transferEntry(Stream &stream, Value &entry) {
   stream.integer(entry.sharedBytes);
   stream.integer(entry.clusterBlocks);
   stream.integer(entry.persistentBlocks);
+  stream.flag(entry.countsPrograms);
   for (auto &count : entry.programsAtOnce)
     stream.integer(count);
   stream.list(entry.tensorMaps,
@@ -241,6 +242,7 @@ static bool isEntry(const GpuEntry &entry, const KernelInfo &info,
       entry.numThreads > maxThreads || entry.sharedBytes < 0 ||
       entry.clusterBlocks < 1 || entry.clusterBlocks > maxCluster ||
       entry.persistentBlocks < 0 || entry.persistentBlocks > maxPersistent ||
+      (entry.countsPrograms && entry.persistentBlocks == 0) ||
       entry.tensorMaps.size() > GpuEntry::maxTensorMaps)
     return false;
   for (const int64_t count : entry.programsAtOnce)

@@ -67,7 +67,8 @@ struct DivisibleArgument {
 };
 
 /// A function for a GPU. Its parameters are the kernel's arguments, the tensor
-/// maps, and the three extents of the grid as i32.
+/// maps, the address of a counter where it counts programs, and the three
+/// extents of the grid as i32.
 struct GpuEntry {
   static constexpr size_t maxTensorMaps = 16;
 
@@ -80,6 +81,10 @@ struct GpuEntry {
   /// Blocks for each multiprocessor where the function takes one program after
   /// the other; 0: a block for each program.
   int64_t persistentBlocks = 0;
+  /// Blocks take programs from a counter: 32 bits in global memory, 0 before
+  /// and after a launch, which no other launch uses meanwhile. Null will do
+  /// where the launch has a block for each program.
+  bool countsPrograms = false;
   /// Programs of the kernel's grid, along each axis, that one program of the
   /// function does; the grid that it gets has as many times fewer, rounded up.
   std::array<int64_t, 3> programsAtOnce = {1, 1, 1};

@@ -236,11 +236,14 @@ def SpecializeWarpsPass
     Rows of numbers that such a loop loads beside tiles come with the first of
     these, through the same barriers.
 
-    Where programs take equally long, the kernel is persistent
-    (`tilegpu.persistent`): both roles run a loop over the programs of a block,
-    and the producer loads for the next program while the consumers store.
+    The kernel is persistent (`tilegpu.persistent`) where there is room: both
+    roles run a loop over the programs of a block, and the producer loads for the
+    next program while the consumers store. Where programs take equally long, a
+    block has a fixed share of them; elsewhere one producer takes the next one
+    from a counter in memory (`tilegpu.program_counter`) and tells the others.
 
-    **Example:** tests/compiler/Schedule/specialize-warps.mlir
+    **Example:** tests/compiler/Schedule/specialize-warps.mlir,
+    tests/compiler/Schedule/dynamic-programs.mlir
 
     **Order:** after `--tilegpu-defer-sums`, before `--tilegpu-stage-loads`.
   }];
@@ -250,8 +253,9 @@ def SpecializeWarpsPass
     Option<"sharedLimit", "shared-limit", "int64_t", /*default=*/"231424",
            "bytes of shared memory of a program">,
     Option<"persistent", "persistent", "std::string", /*default=*/"\"auto\"",
-           "blocks take one program after the other: auto (where programs take "
-           "equally long), true or false">];
+           "how blocks take one program after the other: static (or true) by a "
+           "fixed share, dynamic by a counter in memory, off (or false) not at "
+           "all; auto: static where programs take equally long, else dynamic">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect",
                            "::flashtile::tilegpu::TileGPUDialect"];

@@ -11,6 +11,7 @@
 #include "compiler/Conversion/TileToTileGPU/LayoutAttrs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace flashtile;
@@ -21,16 +22,34 @@ static Value i32(ImplicitLocOpBuilder &b, int64_t value) {
   return arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
 }
 
+std::optional<Persistence> flashtile::gpu::parsePersistence(StringRef text) {
+  return llvm::StringSwitch<std::optional<Persistence>>(text)
+      .Case("auto", Persistence::Auto)
+      .Cases({"off", "false"}, Persistence::Never)
+      .Cases({"static", "true"}, Persistence::Fixed)
+      .Case("dynamic", Persistence::Counter)
+      .Default(std::nullopt);
+}
+
+static Value allPrograms(ImplicitLocOpBuilder &b) {
+  Value programs = NumProgramsOp::create(b, ProgramAxis::X);
+  for (ProgramAxis axis : {ProgramAxis::Y, ProgramAxis::Z})
+    programs =
+        arith::MulIOp::create(b, programs, NumProgramsOp::create(b, axis));
+  return programs;
+}
+
+//===----------------------------------------------------------------------===//
+// Fixed shares
+//===----------------------------------------------------------------------===//
+
 ProgramShare flashtile::gpu::shareOfPrograms(ImplicitLocOpBuilder &b,
                                              bool turns) {
   ProgramShare share;
   share.turns = turns;
   share.block = tilegpu::BlockIdOp::create(b);
   share.blocks = tilegpu::NumBlocksOp::create(b);
-  Value programs = NumProgramsOp::create(b, ProgramAxis::X);
-  for (ProgramAxis axis : {ProgramAxis::Y, ProgramAxis::Z})
-    programs =
-        arith::MulIOp::create(b, programs, NumProgramsOp::create(b, axis));
+  Value programs = allPrograms(b);
   // The last round may have fewer programs than blocks.
   Value whole = arith::DivUIOp::create(b, programs, share.blocks);
   Value rest = arith::RemUIOp::create(b, programs, share.blocks);
@@ -50,11 +69,9 @@ ProgramShare flashtile::gpu::shareOfPrograms(ImplicitLocOpBuilder &b,
   return share;
 }
 
-scf::ForOp flashtile::gpu::createProgramLoop(ImplicitLocOpBuilder &b,
-                                             const ProgramShare &share,
-                                             ValueRange inits, Value &place) {
+static ProgramLoop openFixedLoop(ImplicitLocOpBuilder &b,
+                                 const ProgramShare &share, ValueRange inits) {
   auto loop = scf::ForOp::create(b, i32(b, 0), share.rounds, i32(b, 1), inits);
-  loop->setAttr(tilegpu::TileGPUDialect::kProgramsAttr, b.getUnitAttr());
   b.setInsertionPointToStart(loop.getBody());
   Value round = loop.getInductionVar(), number = share.block;
   if (share.turns) {
@@ -65,10 +82,113 @@ scf::ForOp flashtile::gpu::createProgramLoop(ImplicitLocOpBuilder &b,
     number = arith::SelectOp::create(
         b, odd, arith::SubIOp::create(b, last, number), number);
   }
-  place = arith::AddIOp::create(
+  Value place = arith::AddIOp::create(
       b, arith::MulIOp::create(b, round, share.blocks), number);
-  return loop;
+  return {loop, round, place,
+          llvm::to_vector_of<Value>(loop.getRegionIterArgs())};
 }
+
+//===----------------------------------------------------------------------===//
+// Programs by a counter
+//===----------------------------------------------------------------------===//
+
+/// Two numbers are on the way: the one who counts writes the second while
+/// somebody has yet to read the first.
+static constexpr int64_t kNumbers = 2;
+
+ProgramShare flashtile::gpu::countPrograms(ImplicitLocOpBuilder &b,
+                                           int64_t readers) {
+  MLIRContext *context = b.getContext();
+  ProgramShare share;
+  share.counts = true;
+  share.block = tilegpu::BlockIdOp::create(b);
+  share.blocks = tilegpu::NumBlocksOp::create(b);
+  share.programs = allPrograms(b);
+  share.words =
+      tilegpu::WordsOp::create(b, tilegpu::WordsType::get(context, kNumbers));
+  auto barriers = tilegpu::MbarriersType::get(context, kNumbers);
+  share.full = tilegpu::MbarriersOp::create(b, barriers, 1);
+  share.empty = tilegpu::MbarriersOp::create(b, barriers, readers);
+  return share;
+}
+
+static ProgramLoop openCountedLoop(ImplicitLocOpBuilder &b,
+                                   const ProgramShare &share,
+                                   ValueRange inits) {
+  SmallVector<Value> first = {share.block, i32(b, 0)};
+  llvm::append_range(first, inits);
+  SmallVector<Type> types(first.size(), b.getI32Type());
+  SmallVector<Location> locations(first.size(), b.getLoc());
+  auto loop = scf::WhileOp::create(b, types, first);
+  Block *before =
+      b.createBlock(&loop.getBefore(), {}, TypeRange(types), locations);
+  Value isProgram = arith::CmpIOp::create(
+      b, arith::CmpIPredicate::ult, before->getArgument(0), share.programs);
+  scf::ConditionOp::create(b, isProgram, before->getArguments());
+  Block *body =
+      b.createBlock(&loop.getAfter(), {}, TypeRange(types), locations);
+  return {loop, body->getArgument(1), body->getArgument(0),
+          llvm::to_vector_of<Value>(body->getArguments().drop_front(2))};
+}
+
+/// The number of the next program: from the counter, for all others to read, or
+/// from who did that.
+///
+/// The one who takes it has started all copies of this program, so that the
+/// answer comes while they are under way; earlier, it would bind the block to a
+/// program that another one may be free for sooner. A number is written when
+/// all have read the one before the last, which they did before they began that
+/// program: nobody waits here for more than the ends of programs before this
+/// one.
+static Value nextPlace(ImplicitLocOpBuilder &b, const ProgramShare &share,
+                       Value round, bool takes) {
+  Value index = arith::RemUIOp::create(b, round, i32(b, kNumbers));
+  Value phase = arith::RemUIOp::create(
+      b, arith::DivUIOp::create(b, round, i32(b, kNumbers)), i32(b, 2));
+  if (!takes) {
+    tilegpu::MbarrierWaitOp::create(b, share.full, index, phase);
+    Value place =
+        tilegpu::ReadWordOp::create(b, b.getI32Type(), share.words, index);
+    tilegpu::MbarrierArriveOp::create(b, share.empty, index);
+    return place;
+  }
+  Value taken =
+      tilegpu::TakeProgramOp::create(b, b.getI32Type(), share.programs);
+  Value place = arith::AddIOp::create(b, share.blocks, taken);
+  Value freed = arith::SubIOp::create(b, i32(b, 1), phase);
+  tilegpu::MbarrierWaitOp::create(b, share.empty, index, freed);
+  tilegpu::WriteWordOp::create(b, place, share.words, index);
+  tilegpu::MbarrierArriveOp::create(b, share.full, index);
+  return place;
+}
+
+ProgramLoop flashtile::gpu::openProgramLoop(ImplicitLocOpBuilder &b,
+                                            const ProgramShare &share,
+                                            ValueRange inits) {
+  ProgramLoop programs = share.counts ? openCountedLoop(b, share, inits)
+                                      : openFixedLoop(b, share, inits);
+  programs.loop->setAttr(tilegpu::TileGPUDialect::kProgramsAttr,
+                         b.getUnitAttr());
+  return programs;
+}
+
+void flashtile::gpu::closeProgramLoop(ImplicitLocOpBuilder &b,
+                                      const ProgramShare &share,
+                                      const ProgramLoop &programs,
+                                      ValueRange carried, bool takes) {
+  SmallVector<Value> yielded;
+  b.setInsertionPointToEnd(&programs.loop->getRegions().back().front());
+  if (share.counts)
+    yielded = {nextPlace(b, share, programs.round, takes),
+               arith::AddIOp::create(b, programs.round, i32(b, 1))};
+  llvm::append_range(yielded, carried);
+  scf::YieldOp::create(b, yielded);
+  b.setInsertionPointAfter(programs.loop);
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
 
 /// What is allocated in shared memory starts at multiples of this.
 static int64_t rounded(int64_t bytes) {
@@ -93,8 +213,7 @@ int64_t flashtile::gpu::bytesBesideRings(
   kernel.getBody().walk([&](Operation *op) {
     if (auto stage = dyn_cast<tilegpu::StageOp>(op)) {
       if (!isInRing(stage))
-        staged += rounded(
-            bytesOf(cast<RankedTensorType>(stage.getOperand().getType())));
+        staged += rounded(sharedBytes(stage.getType()));
     } else if (auto convert = dyn_cast<tilegpu::ConvertLayoutOp>(op)) {
       auto type = cast<RankedTensorType>(convert.getType());
       LayoutConversion plan =

@@ -13,25 +13,67 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
+#include <optional>
+#include <string>
+
 namespace flashtile::gpu {
 
-/// The programs of a block: one in each round. In the order of programs, a
-/// round takes the next ones, as many as there are blocks; blocks share it by
-/// their numbers, in every other round from the last to the first where `turns`
-/// is set. Then the one that had the longest program gets the shortest.
+/// Whether blocks take many programs each, and which.
+enum class Persistence {
+  Auto,    ///< as the kernel asks for
+  Never,   ///< one program each
+  Fixed,   ///< a share that the numbers of the blocks decide
+  Counter, ///< the next one that nobody has, by a counter in memory
+};
+
+/// Of the text of an option: auto, off, static or dynamic; false and true are
+/// off and static.
+std::optional<Persistence> parsePersistence(llvm::StringRef text);
+
+/// The programs of a block.
+///
+/// Fixed: one in each round. In the order of programs, a round takes the next
+/// ones, as many as there are blocks; blocks share it by their numbers, in
+/// every other round from the last to the first where `turns` is set. Then the
+/// one that had the longest program gets the shortest.
+///
+/// By a counter: first that of the block's number, then those that one thread
+/// of the producer takes from the counter and tells all others.
 struct ProgramShare {
-  mlir::Value block, blocks, rounds;
-  bool turns = false;
+  bool counts = false, turns = false;
+  mlir::Value block, blocks;
+  mlir::Value rounds;   ///< of a fixed share
+  mlir::Value programs; ///< of all blocks, where they count
+  /// Numbers of programs on the way from the one who counts to the others, and
+  /// who may read and write them.
+  mlir::Value words, full, empty;
 };
 
 /// Computed where `b` is; all threads of the block compute the same.
 ProgramShare shareOfPrograms(mlir::ImplicitLocOpBuilder &b, bool turns);
 
-/// A loop over the programs of the block, which carries `inits` (i32); `b` is
-/// in it afterwards, and `place` becomes the program's place in the order.
-mlir::scf::ForOp createProgramLoop(mlir::ImplicitLocOpBuilder &b,
-                                   const ProgramShare &share,
-                                   mlir::ValueRange inits, mlir::Value &place);
+/// The same with a counter. `readers` arrivals say that all have read a number.
+ProgramShare countPrograms(mlir::ImplicitLocOpBuilder &b, int64_t readers);
+
+/// A role's loop over the programs of the block.
+struct ProgramLoop {
+  mlir::Operation *loop = nullptr; ///< null: there is one program
+  mlir::Value round;               ///< programs that the block had before
+  mlir::Value place;               ///< of the program, in the order
+  mlir::SmallVector<mlir::Value> carried;
+
+  explicit operator bool() const { return loop != nullptr; }
+};
+
+/// Makes a loop that carries `inits` (i32); `b` is in it afterwards.
+ProgramLoop openProgramLoop(mlir::ImplicitLocOpBuilder &b,
+                            const ProgramShare &share, mlir::ValueRange inits);
+
+/// Ends it; `b` is behind it afterwards. Where programs are counted, the thread
+/// that `takes` them tells the others.
+void closeProgramLoop(mlir::ImplicitLocOpBuilder &b, const ProgramShare &share,
+                      const ProgramLoop &programs, mlir::ValueRange carried,
+                      bool takes);
 
 /// Bytes of shared memory, at most, that the kernel's operations use beside
 /// rings: staged tiles that are not in `rings`, and scratch space.

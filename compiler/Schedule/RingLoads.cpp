@@ -214,6 +214,23 @@ std::string Specializer::chooseStages() {
   return {};
 }
 
+std::optional<Persistence> Specializer::choosePersistence(std::string &whyNot) {
+  Persistence how = persistence;
+  bool isUniform = costOfPrograms(kernel).isUniform();
+  if (how == Persistence::Auto)
+    how = isUniform ? Persistence::Fixed : Persistence::Never;
+  if (kernel->hasAttr(tilegpu::kPersistentAttr))
+    whyNot = "its loop over programs is there already";
+  else if (persistence == Persistence::Never)
+    whyNot = "persistent = off asks for that";
+  else if (how == Persistence::Never)
+    whyNot = "programs do not take equally long, and blocks take new ones as "
+             "others end";
+  else
+    whyNot = whyNotPersistent();
+  return whyNot.empty() ? std::optional(how) : std::nullopt;
+}
+
 int64_t Specializer::bytesBeside() {
   return bytesBesideRings(kernel, [&](StageOp stage) {
     return llvm::any_of(loads,
@@ -221,15 +238,8 @@ int64_t Specializer::bytesBeside() {
   });
 }
 
-/// Empty where blocks are to take one program after the other.
+/// Empty where blocks can take one program after the other.
 std::string Specializer::whyNotPersistent() {
-  if (kernel->hasAttr(tilegpu::kPersistentAttr))
-    return "its loop over programs is there already";
-  if (persistence == Persistence::Never)
-    return "persistent = false asks for that";
-  if (persistence == Persistence::Auto && !costOfPrograms(kernel).isUniform())
-    return "programs do not take equally long, and blocks take new ones as "
-           "others end";
   bool prints = false;
   kernel.getBody().walk([&](PrintOp) { prints = true; });
   if (prints)

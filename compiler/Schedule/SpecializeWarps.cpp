@@ -44,7 +44,6 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/PatternMatch.h"
-#include "llvm/ADT/StringSwitch.h"
 
 namespace flashtile::gpu {
 #define GEN_PASS_DEF_SPECIALIZEWARPSPASS
@@ -72,15 +71,10 @@ struct SpecializeWarps
         kernel->getAttrOfType<StringAttr>(tilegpu::TileGPUDialect::kTargetAttr);
     bool hasProducts = false;
     kernel.getBody().walk([&](tilegpu::WgmmaOp) { hasProducts = true; });
-    auto persistence =
-        llvm::StringSwitch<std::optional<Persistence>>(persistent)
-            .Case("auto", Persistence::Auto)
-            .Case("true", Persistence::Always)
-            .Case("false", Persistence::Never)
-            .Default(std::nullopt);
+    std::optional<Persistence> persistence = parsePersistence(persistent);
     if (!persistence) {
-      kernel.emitError("expected 'persistent' to be auto, true or false, but "
-                       "got '")
+      kernel.emitError("expected 'persistent' to be auto, off, static or "
+                       "dynamic, but got '")
           << persistent << "'";
       return signalPassFailure();
     }
@@ -197,35 +191,34 @@ void Specializer::copy(const RingLoad &each, Value index, IRMapping &mapping) {
   tilegpu::TmaLoadOp::create(b, ring.map, coordinates, slot, ring.full, index);
 }
 
-scf::ForOp Specializer::openPrograms(Value &place) {
+ProgramLoop Specializer::openPrograms() {
   if (!share)
     return {};
   SmallVector<Value> inits;
   for (Ring &ring : rings)
     if (ring.inLoop)
       inits.push_back(i32(0));
-  return createProgramLoop(b, *share, inits, place);
+  return openProgramLoop(b, *share, inits);
 }
 
-void Specializer::closePrograms(scf::ForOp programs, ArrayRef<Value> counters) {
+void Specializer::closePrograms(const ProgramLoop &programs,
+                                ArrayRef<Value> counters, bool takes) {
   if (!programs)
     return;
   SmallVector<Value> carried;
   for (auto [ring, counter] : llvm::zip(rings, counters))
     if (ring.inLoop)
       carried.push_back(counter);
-  b.setInsertionPointToEnd(programs.getBody());
-  scf::YieldOp::create(b, carried);
-  b.setInsertionPointAfter(programs);
+  closeProgramLoop(b, *share, programs, carried, takes);
 }
 
-SmallVector<Value> Specializer::firstCounters(scf::ForOp programs) {
+SmallVector<Value> Specializer::firstCounters(const ProgramLoop &programs) {
   SmallVector<Value> counters;
   unsigned carried = 0;
   for (Ring &ring : rings) {
-    Value once = programs ? programs.getInductionVar() : Value();
+    Value once = programs.round;
     if (ring.inLoop)
-      once = programs ? programs.getRegionIterArg(carried++) : i32(0);
+      once = programs ? programs.carried[carried++] : i32(0);
     counters.push_back(once);
   }
   return counters;
@@ -269,13 +262,12 @@ void Specializer::writeProducer(int64_t producer) {
     return found;
   };
   IRMapping outer;
-  Value place;
-  scf::ForOp programs = openPrograms(place);
+  ProgramLoop programs = openPrograms();
   SmallVector<Value> counters = firstCounters(programs);
   if (programs)
     for (auto id : body.getOps<tilegpu::BlockIdOp>())
       if (id != share->block.getDefiningOp())
-        outer.map(id.getResult(), place);
+        outer.map(id.getResult(), programs.place);
   for (RingLoad *each : ofProducer(&body))
     produce(*each, counters[each->ring], outer);
   for (auto loop : llvm::to_vector(body.getOps<scf::ForOp>())) {
@@ -305,7 +297,7 @@ void Specializer::writeProducer(int64_t producer) {
     for (auto [each, result] : llvm::zip(inside, copy.getResults()))
       counters[each->ring] = result;
   }
-  closePrograms(programs, counters);
+  closePrograms(programs, counters, /*takes=*/producer == 0);
 }
 
 //===----------------------------------------------------------------------===//
@@ -407,14 +399,13 @@ void Specializer::consume(const RingLoad &each, Value counter) {
 void Specializer::rewriteConsumer(Block *block,
                                   ArrayRef<Operation *> operations) {
   b.setInsertionPointToStart(block);
-  Value place;
-  scf::ForOp programs = openPrograms(place);
+  ProgramLoop programs = openPrograms();
   SmallVector<Value> counters = firstCounters(programs);
-  Block *home = programs ? programs.getBody() : block;
+  Block *home = b.getInsertionBlock();
   if (programs)
     for (Operation *op : operations)
       if (auto id = dyn_cast<tilegpu::BlockIdOp>(op))
-        id.getResult().replaceAllUsesWith(place);
+        id.getResult().replaceAllUsesWith(programs.place);
   for (Operation *op : operations)
     op->moveBefore(home, home->end());
   for (RingLoad *each : loadsIn(home))
@@ -448,9 +439,36 @@ void Specializer::rewriteConsumer(Block *block,
          llvm::zip(inside, counted.getResults().take_back(inside.size())))
       counters[each->ring] = result;
   }
-  closePrograms(programs, counters);
+  closePrograms(programs, counters, /*takes=*/false);
   b.setInsertionPointToEnd(block);
   tilegpu::YieldOp::create(b);
+}
+
+/// How blocks share the programs. All operations of a program.
+SmallVector<Operation *>
+Specializer::sharePrograms(std::optional<Persistence> how, int64_t producers) {
+  bool turns = !costOfPrograms(kernel).isUniform();
+  if (how)
+    placePrograms(kernel, ProgramOrder()); // those that no order has placed
+  SmallVector<Operation *> operations;
+  for (Operation &op : body.without_terminator())
+    operations.push_back(&op);
+  if (!how)
+    return operations;
+  b.setInsertionPoint(body.getTerminator());
+  kernel->setAttr(tilegpu::kPersistentAttr, b.getI64IntegerAttr(1));
+  if (how == Persistence::Counter) {
+    kernel->setAttr(tilegpu::kProgramCounterAttr, b.getUnitAttr());
+    int64_t warps =
+        kernel
+            ->getAttrOfType<IntegerAttr>(tilegpu::TileGPUDialect::kNumWarpsAttr)
+            .getInt();
+    // Consumers arrive once for each warp, other producers with a thread.
+    share = countPrograms(b, warps + producers - 1);
+  } else {
+    share = shareOfPrograms(b, turns);
+  }
+  return operations;
 }
 
 std::string Specializer::run() {
@@ -470,29 +488,23 @@ std::string Specializer::run() {
     return reason;
 
   constexpr char kName[] = "tilegpu-specialize-warps";
-  std::string whyNot = whyNotPersistent();
-  if (whyNot.empty()) {
-    kernel->setAttr(tilegpu::kPersistentAttr, b.getI64IntegerAttr(1));
+  std::string whyNot;
+  std::optional<Persistence> how = choosePersistence(whyNot);
+  if (how)
     remarkApplied(kernel, kName, "Persistent",
-                  "a block for each multiprocessor takes one program after the "
-                  "other");
-  } else {
+                  how == Persistence::Counter
+                      ? "a block for each multiprocessor takes one program "
+                        "after the other, by a counter in memory"
+                      : "a block for each multiprocessor takes one program "
+                        "after the other");
+  else
     remarkMissed(kernel, kName, "Persistent",
                  "a block for each program: " + whyNot);
-  }
-  bool turns = !costOfPrograms(kernel).isUniform();
-  if (whyNot.empty())
-    placePrograms(kernel, ProgramOrder()); // those that no order has placed
-  SmallVector<Operation *> operations;
-  for (Operation &op : body.without_terminator())
-    operations.push_back(&op);
-  b.setInsertionPoint(body.getTerminator());
-  if (whyNot.empty())
-    share = shareOfPrograms(b, turns);
+  int64_t producers = chooseProducers();
+  SmallVector<Operation *> operations = sharePrograms(how, producers);
   makeRings();
   b.setInsertionPoint(body.getTerminator());
   auto [producer, consumer] = registersOfRoles(warps / 4);
-  int64_t producers = chooseProducers();
   auto roles = tilegpu::WarpSpecializeOp::create(
       b, int32_t(producer), int32_t(consumer), int32_t(producers));
   Block *produces = &roles.getProducer().emplaceBlock();

@@ -50,9 +50,6 @@ struct RingLoad {
   unsigned ring;
 };
 
-/// Whether blocks take many programs each.
-enum class Persistence { Auto, Always, Never };
-
 /// Rewrites one kernel.
 class Specializer {
 public:
@@ -94,14 +91,18 @@ private:
   llvm::SmallVector<RingLoad *> loadsIn(mlir::Block *block);
   /// Those that come with `each`.
   llvm::SmallVector<RingLoad *> companionsOf(const RingLoad &each);
+  /// How blocks share the programs; nothing where each has one, and why.
+  std::optional<Persistence> choosePersistence(std::string &whyNot);
+  llvm::SmallVector<mlir::Operation *>
+  sharePrograms(std::optional<Persistence> how, int64_t producers);
   /// The loop over the programs of a block, which carries the counters of rings
-  /// that loops use; null where there is one program. `place`: see there.
-  mlir::scf::ForOp openPrograms(mlir::Value &place);
-  void closePrograms(mlir::scf::ForOp programs,
-                     llvm::ArrayRef<mlir::Value> counters);
+  /// that loops use; none where there is one program. `takes`: see there.
+  ProgramLoop openPrograms();
+  void closePrograms(const ProgramLoop &programs,
+                     llvm::ArrayRef<mlir::Value> counters, bool takes);
   /// Of all rings, at the start of a program. A tile outside of loops is loaded
   /// once in each program, which counts its uses; without others it has none.
-  llvm::SmallVector<mlir::Value> firstCounters(mlir::scf::ForOp programs);
+  llvm::SmallVector<mlir::Value> firstCounters(const ProgramLoop &programs);
   mlir::Value i32(int64_t value) {
     return mlir::arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
   }

@@ -25,8 +25,10 @@ struct CUstream_st;
 struct CUevent_st;
 struct CUgraph_st;
 struct CUgraphExec_st;
+struct CUgraphNode_st;
 struct CUlinkState_st;
 struct CUmemPoolHandle_st;
+struct CUuserObject_st;
 
 namespace flashtile::cuda {
 
@@ -37,11 +39,16 @@ using StreamHandle = ::CUstream_st *;
 using EventHandle = ::CUevent_st *;
 using GraphHandle = ::CUgraph_st *;
 using GraphExecHandle = ::CUgraphExec_st *;
+using GraphNodeHandle = ::CUgraphNode_st *;
 using LinkHandle = ::CUlinkState_st *;
 using PoolHandle = ::CUmemPoolHandle_st *;
+using UserObjectHandle = ::CUuserObject_st *;
 using DeviceHandle = int;
 /// An address on the device.
 using DevicePointer = unsigned long long;
+
+/// CUhostFn.
+using HostFunction = void (*)(void *);
 
 /// CUresult.
 using Result = int;
@@ -134,8 +141,13 @@ inline constexpr unsigned hostMemoryPortable = 1;
 /// CUstreamCaptureMode and CUstreamCaptureStatus.
 using CaptureMode = int;
 inline constexpr CaptureMode captureThreadLocal = 1;
+inline constexpr CaptureMode captureRelaxed = 2;
 using CaptureStatus = int;
 inline constexpr CaptureStatus captureNone = 0;
+
+/// CUuserObject_flags and CUuserObjectRetain_flags.
+inline constexpr unsigned userObjectNoDestructorSync = 1;
+inline constexpr unsigned graphUserObjectMove = 1;
 
 /// CUlaunchAttributeID, CUlaunchAttribute and CUlaunchConfig.
 inline constexpr int launchAttributeClusterDimension = 4;

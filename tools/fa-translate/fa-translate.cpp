@@ -59,6 +59,11 @@ struct CommandLine {
   cl::opt<unsigned> numWarps{
       "num-warps", cl::desc("Warps of a program on gpu targets"),
       cl::value_desc("1-16"), cl::init(4), cl::cat(category)};
+  cl::opt<std::string> persistent{
+      "persistent",
+      cl::desc("How blocks take one program after the other on sm_90a: auto, "
+               "off, static or dynamic, which takes a counter in memory"),
+      cl::value_desc("HOW"), cl::init("auto"), cl::cat(category)};
   cl::opt<unsigned> programsAtOnce{
       "programs-at-once",
       cl::desc("Programs of one warpgroup that may run as one block on sm_90a: "
@@ -175,11 +180,9 @@ static std::string reportText(const std::string &target,
 /// The first option that is given and has no effect on the target; "" for none.
 static StringRef ineffectiveOption(const CommandLine &flags) {
   const std::pair<const cl::Option *, bool> options[] = {
-      {&flags.cpu, /*isForCpu=*/true},
-      {&flags.numWarps, false},
-      {&flags.numStages, false},
-      {&flags.programsAtOnce, false},
-      {&flags.plain, false}};
+      {&flags.cpu, /*isForCpu=*/true}, {&flags.numWarps, false},
+      {&flags.numStages, false},       {&flags.persistent, false},
+      {&flags.programsAtOnce, false},  {&flags.plain, false}};
   for (auto [option, isForCpu] : options)
     if (option->getNumOccurrences() && isForCpu != (flags.target == "cpu"))
       return option->ArgStr;
@@ -230,6 +233,7 @@ static int translate(const CommandLine &flags) {
   options.cpu = flags.cpu;
   options.numWarps = flags.numWarps;
   options.numStages = flags.numStages;
+  options.persistent = flags.persistent;
   options.programsAtOnce = flags.programsAtOnce;
   options.plain = flags.plain;
   TranslateResult result = cpu ? translateForCpu(text, name, options, *kind)

@@ -103,6 +103,9 @@ LogicalResult ConvertTileGPUToLLVM::convert(KernelOp kernel) {
     types.push_back(isa<PtrType>(type) ? Type(global) : type);
   SmallVector<tilegpu::TensorMapOp> maps = tensorMapsOf(kernel);
   types.append(maps.size(), LLVM::LLVMPointerType::get(context));
+  bool counts = kernel->hasAttr(tilegpu::kProgramCounterAttr);
+  if (counts)
+    types.push_back(global);
   types.append(3, b.getI32Type());
   auto function = LLVM::LLVMFuncOp::create(
       b, kernel.getSymName(),
@@ -141,6 +144,10 @@ LogicalResult ConvertTileGPUToLLVM::convert(KernelOp kernel) {
        llvm::zip(maps, entry->getArguments().slice(
                            kernel.getArgumentTypes().size(), maps.size())))
     emitter.bindTensorMap(map, parameter);
+  if (counts)
+    emitter.bindProgramCounter(LLVM::PtrToIntOp::create(
+        b, b.getI64Type(),
+        entry->getArgument(kernel.getArgumentTypes().size() + maps.size())));
   if (failed(
           emitter.emit(arguments, entry->getArguments().take_back(3), shared)))
     return failure();

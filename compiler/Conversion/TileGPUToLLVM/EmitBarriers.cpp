@@ -3,9 +3,10 @@
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// mbarriers lie behind everything else in shared memory; where that is, is
-// known when the body has been emitted. Arrivals are predicated instructions,
-// not branches: control flow around products makes ptxas serialise them.
+// mbarriers, and words that roles tell each other, lie behind everything else
+// in shared memory; where that is, is known when the body has been emitted.
+// Arrivals are predicated instructions, not branches: control flow around
+// products makes ptxas serialise them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +20,7 @@ using namespace mlir;
 using namespace flashtile;
 using namespace flashtile::gpu;
 
-static constexpr int64_t bytesOfBarrier = 8;
+static constexpr int64_t bytesOfBarrier = 8, bytesOfWord = 4;
 
 Value GpuEmitter::inlinePtx(Type type, const Twine &text,
                             const Twine &constraints, ValueRange operands) {
@@ -75,10 +76,14 @@ Value GpuEmitter::firstLane() {
 
 void GpuEmitter::makeMbarriers() {
   SmallVector<tilegpu::MbarriersOp> makers;
-  for (Operation &op : kernel.getBody().front())
+  SmallVector<tilegpu::WordsOp> words;
+  for (Operation &op : kernel.getBody().front()) {
     if (auto maker = dyn_cast<tilegpu::MbarriersOp>(op))
       makers.push_back(maker);
-  if (makers.empty())
+    if (auto maker = dyn_cast<tilegpu::WordsOp>(op))
+      words.push_back(maker);
+  }
+  if (makers.empty() && words.empty())
     return;
   {
     OpBuilder::InsertionGuard guard(b);
@@ -112,6 +117,11 @@ void GpuEmitter::makeMbarriers() {
     inlinePtx(Type(), "fence.proxy.async;", "~{memory}", {});
   }
   NVVM::BarrierOp::create(b);
+  // Whoever reads a word waits for it at a barrier.
+  for (tilegpu::WordsOp maker : words) {
+    mbarriers[maker.getWords()] = mbarrierBytes;
+    mbarrierBytes += maker.getWords().getType().getCount() * bytesOfWord;
+  }
 }
 
 void GpuEmitter::placeMbarriers() {
@@ -120,7 +130,9 @@ void GpuEmitter::placeMbarriers() {
 }
 
 Value GpuEmitter::mbarrierAddress(Value barriers, Value index) {
-  Value offset = arith::MulIOp::create(b, scalar(index), i32(bytesOfBarrier));
+  int64_t bytes = isa<tilegpu::WordsType>(barriers.getType()) ? bytesOfWord
+                                                              : bytesOfBarrier;
+  Value offset = arith::MulIOp::create(b, scalar(index), i32(bytes));
   Value start =
       arith::AddIOp::create(b, mbarrierBase, i32(mbarriers.lookup(barriers)));
   return arith::AddIOp::create(b, start, offset);
@@ -156,6 +168,37 @@ void GpuEmitter::emitMbarrierWait(tilegpu::MbarrierWaitOp op) {
             "mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1;\n"
             "@!p bra W_${:uid};\n}",
             "r,r,~{memory}", {address, scalar(op.getPhase())});
+}
+
+void GpuEmitter::emitWriteWord(tilegpu::WriteWordOp op) {
+  inlinePtx(
+      Type(), "st.shared.u32 [$0], $1;", "r,r,~{memory}",
+      {mbarrierAddress(op.getWords(), op.getIndex()), scalar(op.getValue())});
+}
+
+void GpuEmitter::emitReadWord(tilegpu::ReadWordOp op) {
+  Value word =
+      inlinePtx(b.getI32Type(), "ld.shared.u32 $0, [$1];", "=r,r,~{memory}",
+                mbarrierAddress(op.getWords(), op.getIndex()));
+  // What the other lanes read is of no interest: they may be late, and ptxas
+  // cannot see that it is the same.
+  if (role != Role::Producer)
+    word = shuffleIndex(word, i32(0));
+  scalars.map(op.getResult(), word);
+}
+
+void GpuEmitter::emitTakeProgram(tilegpu::TakeProgramOp op) {
+  Value blocks = NVVM::GridDimXOp::create(b, b.getI32Type());
+  Value programs = scalar(op.getPrograms());
+  Value last = arith::SubIOp::create(b, programs, i32(1));
+  // Behind the last of all, the counter is 0 for the next launch.
+  scalars.map(op.getResult(),
+              inlinePtx(b.getI32Type(),
+                        "{\n.reg .pred p;\nsetp.lt.u32 p, $2, $3;\n"
+                        "mov.u32 $0, 0;\n"
+                        "@p atom.relaxed.gpu.global.inc.u32 $0, [$1], $4;\n}",
+                        "=&r,l,r,r,r,~{memory}",
+                        {programCounter, blocks, programs, last}));
 }
 
 void GpuEmitter::emitNamedBarrier(tilegpu::NamedBarrierOp op) {

@@ -89,9 +89,11 @@ LogicalResult GpuEmitter::emitWhile(scf::WhileOp loop) {
   SmallVector<Type> types;
   for (Value result : loop.getResults())
     llvm::append_range(types, flattenedTypes(result));
-  // Accesses late in an iteration come before those early in the next.
-  for (Region &region : loop->getRegions())
-    expectAccessesOf(region);
+  // Accesses late in an iteration come before those early in the next, unless
+  // that is another program.
+  if (!loop->hasAttr(tilegpu::TileGPUDialect::kProgramsAttr))
+    for (Region &region : loop->getRegions())
+      expectAccessesOf(region);
   auto newLoop = scf::WhileOp::create(b, types, inits);
   auto emitRegion = [&](Block &from, Region &region, TypeRange arguments,
                         function_ref<void()> terminate) -> LogicalResult {

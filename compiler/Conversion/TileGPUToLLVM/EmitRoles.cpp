@@ -27,12 +27,13 @@ bool GpuEmitter::isHopper() {
 bool flashtile::gpu::needsHopper(Operation *op) {
   return isa<WgmmaOp, WgmmaWaitOp, MbarriersOp, MbarrierExpectOp,
              MbarrierArriveOp, MbarrierWaitOp, FenceProxyOp, TensorMapOp,
-             TmaLoadOp, TmaStoreOp, TmaStoreWaitOp, WarpSpecializeOp>(op);
+             TmaLoadOp, TmaStoreOp, TmaStoreWaitOp, WarpSpecializeOp, WordsOp,
+             WriteWordOp, ReadWordOp, TakeProgramOp>(op);
 }
 
 /// Stands for a place that is known when compiling.
 static bool isHandle(Type type) {
-  return isa<SmemType, RingType, MbarriersType, TensorMapType>(type);
+  return isa<SmemType, RingType, MbarriersType, TensorMapType, WordsType>(type);
 }
 
 LogicalResult GpuEmitter::checkHandles() {
@@ -112,7 +113,7 @@ std::optional<LogicalResult> GpuEmitter::emitHopperOp(Operation *op) {
     return emitWgmma(product);
   if (auto roles = dyn_cast<WarpSpecializeOp>(op))
     return emitWarpSpecialize(roles);
-  if (isa<MbarriersOp, TensorMapOp>(op))
+  if (isa<MbarriersOp, TensorMapOp, WordsOp>(op))
     return success(); // made before the body
   if (auto wait = dyn_cast<WgmmaWaitOp>(op))
     emitWgmmaWait(wait);
@@ -122,6 +123,12 @@ std::optional<LogicalResult> GpuEmitter::emitHopperOp(Operation *op) {
     emitMbarrierArrive(arrive);
   else if (auto wait = dyn_cast<MbarrierWaitOp>(op))
     emitMbarrierWait(wait);
+  else if (auto write = dyn_cast<WriteWordOp>(op))
+    emitWriteWord(write);
+  else if (auto read = dyn_cast<ReadWordOp>(op))
+    emitReadWord(read);
+  else if (auto take = dyn_cast<TakeProgramOp>(op))
+    emitTakeProgram(take);
   else if (auto named = dyn_cast<NamedBarrierOp>(op))
     emitNamedBarrier(named);
   else if (isa<FenceProxyOp>(op))

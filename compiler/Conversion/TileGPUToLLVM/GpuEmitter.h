@@ -63,6 +63,9 @@ public:
     tensorMaps[op.getMap()] = map;
   }
 
+  /// The address (i64) of the launch's counter of programs, before `emit`.
+  void bindProgramCounter(mlir::Value address) { programCounter = address; }
+
   /// Bytes of shared memory that the body uses.
   int64_t sharedBytes() const { return sharedSize + mbarrierBytes; }
   /// What that memory is for: the value of kSharedBuffersAttr.
@@ -291,12 +294,16 @@ private:
   void makeMbarriers();
   /// Behind scratch space, whose size is known when the body is emitted.
   void placeMbarriers();
+  /// Of one of `barriers`, or of the words that they may be.
   mlir::Value mbarrierAddress(mlir::Value barriers, mlir::Value index);
   /// 1 (i32) in the first lane of each warp, 0 elsewhere.
   mlir::Value firstLane();
   void emitMbarrierExpect(tilegpu::MbarrierExpectOp op);
   void emitMbarrierArrive(tilegpu::MbarrierArriveOp op);
   void emitMbarrierWait(tilegpu::MbarrierWaitOp op);
+  void emitWriteWord(tilegpu::WriteWordOp op);
+  void emitReadWord(tilegpu::ReadWordOp op);
+  void emitTakeProgram(tilegpu::TakeProgramOp op);
   void emitNamedBarrier(tilegpu::NamedBarrierOp op);
   void emitFenceProxy();
 
@@ -386,7 +393,7 @@ private:
   ThreadState self;
   mlir::Operation *entryEnd = nullptr; ///< in the function's first block
   mlir::Value printArguments;          ///< of vprintf, in local memory
-  mlir::Value block, sharedBase;
+  mlir::Value block, sharedBase, programCounter;
   llvm::SmallVector<mlir::Value> programIds; ///< then the grid
   /// Memory that a staged tile or a ring occupies, in shared memory and in the
   /// order of the kernel's operations.

@@ -19,7 +19,9 @@ def ConvertTileGPUToLLVMPass : Pass<"convert-tilegpu-to-llvm", "::mlir::ModuleOp
 
     **Output:** `@kernel(arguments..., i32, i32, i32)`: the kernel's arguments,
     pointers in global memory, then the three extents of its grid, which a launch
-    folds into the x dimension of the device's. Threads: 32 for each warp.
+    folds into the x dimension of the device's. Between them are tensor maps by
+    value, and the address of a counter with `tilegpu.program_counter`. Threads:
+    32 for each warp, and a warpgroup more with roles.
     `shared_bytes` on the function says how much dynamic shared memory
     it uses. What is left in the body is of scf, arith, math, NVVM and llvm.
 

@@ -12,6 +12,7 @@
 #include "compiler/Conversion/TileGPUToLLVM/Passes.h"
 #include "compiler/Conversion/TileToTileGPU/Passes.h"
 #include "compiler/Schedule/Passes.h"
+#include "compiler/Schedule/PersistentPrograms.h"
 #include "dialects/TileGPU/Transforms/Passes.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -53,7 +54,8 @@ void buildGpuPipeline(OpPassManager &pm, const GpuPipelineOptions &options) {
   order.group = options.programGroup;
   // Where blocks have fixed shares of unequal programs, groups may give some of
   // them the long ones of each: all programs are one group.
-  if (options.persistent == "true" && order.group > 0)
+  if (parsePersistence(options.persistent) == Persistence::Fixed &&
+      order.group > 0)
     order.group = std::numeric_limits<int32_t>::max();
   pm.addNestedPass<tile::KernelOp>(createOrderProgramsPass(order));
   // Operands of warpgroup products are loaded by a warp of their own.

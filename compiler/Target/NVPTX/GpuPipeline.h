@@ -39,8 +39,8 @@ struct GpuPipelineOptions
       llvm::cl::init(256)};
   Option<std::string> persistent{
       *this, "persistent",
-      llvm::cl::desc("blocks take one program after the other on sm_90a: auto, "
-                     "true or false"),
+      llvm::cl::desc("how blocks take one program after the other on sm_90a: "
+                     "auto, off, static (true) or dynamic"),
       llvm::cl::init("auto")};
 };
 

@@ -48,6 +48,13 @@ inline constexpr char kClusterAttr[] = "tilegpu.cluster";
 /// the function gets are those of the whole grid.
 inline constexpr char kPersistentAttr[] = "tilegpu.persistent";
 
+/// Unit: blocks take programs from a counter, a parameter of the function
+/// between the tensor maps and the extents of the grid: the address of 32 bits
+/// in global memory that are 0 when the launch starts and again when it ends,
+/// and that no other launch uses meanwhile. May be null where the launch has a
+/// block for each program.
+inline constexpr char kProgramCounterAttr[] = "tilegpu.program_counter";
+
 /// array<i64: x, y, z>: programs of the kernel as it was written, along each
 /// axis, that one program of the function does. The grid that the function is
 /// launched with has as many times fewer, rounded up. By default 1.
@@ -72,7 +79,7 @@ inline constexpr char kPlainSuffix[] = "__plain";
 inline bool isLaunchAttribute(llvm::StringRef name) {
   return name == kTensorMapsAttr || name == kNumThreadsAttr ||
          name == kClusterAttr || name == kPersistentAttr ||
-         name == kProgramsAtOnceAttr ||
+         name == kProgramsAtOnceAttr || name == kProgramCounterAttr ||
          name == kRequiresAttr || name == kPlainAttr ||
          name == kPlainElsewhereAttr;
 }

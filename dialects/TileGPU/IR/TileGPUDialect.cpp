@@ -56,10 +56,12 @@ TileGPUDialect::verifyOperationAttribute(Operation *op,
       (isa<tile::KernelOp>(op) || op->getName().getStringRef() == "llvm.func"))
     return success(); // checked by the driver stage, which reads them
   if (name == kProgramsAttr) {
-    if (op->getName().getStringRef() != "scf.for" ||
+    StringRef kind = op->getName().getStringRef();
+    if ((kind != "scf.for" && kind != "scf.while") ||
         !isa<UnitAttr>(attribute.getValue()))
       return op->emitOpError("expected '")
-             << name << "' to be a unit attribute of an 'scf.for'";
+             << name
+             << "' to be a unit attribute of an 'scf.for' or 'scf.while'";
     return success();
   }
   if (name == kRareAttr) {

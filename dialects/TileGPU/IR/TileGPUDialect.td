@@ -32,8 +32,8 @@ def TileGPU_Dialect : Dialect {
     /// Attributes of kernels whose tiles carry layouts.
     static constexpr char kTargetAttr[] = "tilegpu.target";
     static constexpr char kNumWarpsAttr[] = "tilegpu.num_warps";
-    /// Unit, of the `scf.for` whose iterations are the programs of a block:
-    /// none sees what another one writes to memory.
+    /// Unit, of the `scf.for` or `scf.while` whose iterations are the programs
+    /// of a block: none sees what another one writes to memory.
     static constexpr char kProgramsAttr[] = "tilegpu.programs";
     /// Unit, of an `scf.if` whose then side seldom runs.
     static constexpr char kRareAttr[] = "tilegpu.rare";

@@ -11,6 +11,8 @@
 
 #include "dialects/TileGPU/IR/TileGPUDialect.h"
 
+#include "dialects/TileGPU/IR/LaunchAttributes.h"
+
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/Matchers.h"
 
@@ -20,7 +22,7 @@ using flashtile::tile::KernelOp;
 using flashtile::tile::PtrType;
 
 //===----------------------------------------------------------------------===//
-// MbarriersType, TensorMapType
+// MbarriersType, WordsType, TensorMapType
 //===----------------------------------------------------------------------===//
 
 LogicalResult
@@ -29,6 +31,15 @@ MbarriersType::verify(function_ref<InFlightDiagnostic()> emitError,
   constexpr int64_t kMaxCount = 64;
   if (count < 1 || count > kMaxCount)
     return emitError() << "expected 1 to " << kMaxCount << " barriers, but got "
+                       << count;
+  return success();
+}
+
+LogicalResult WordsType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                int64_t count) {
+  constexpr int64_t kMaxCount = 64;
+  if (count < 1 || count > kMaxCount)
+    return emitError() << "expected 1 to " << kMaxCount << " words, but got "
                        << count;
   return success();
 }
@@ -159,12 +170,18 @@ LogicalResult WgmmaOp::verify() {
   ArrayRef<int64_t> b = memoryB.getShape();
   int64_t m = a[getTransA() ? 1 : 0], depthA = a[getTransA() ? 0 : 1];
   int64_t n = b[getTransB() ? 0 : 1], depthB = b[getTransB() ? 1 : 0];
-  if (m != result.getDimSize(0) || n != result.getDimSize(1) ||
-      depthA != depthB)
+  // What memory has beyond the result's rows and columns is not read.
+  auto covers = [](bool isMemory, int64_t extent, int64_t needed) {
+    return isMemory ? extent >= needed : extent == needed;
+  };
+  if (!covers(bool(memoryA), m, result.getDimSize(0)) ||
+      !covers(true, n, result.getDimSize(1)) || depthA != depthB)
     return emitOpError("expected operands of ")
            << result.getDimSize(0) << " x K and K x " << result.getDimSize(1)
            << ", but got " << m << " x " << depthA << " and " << depthB << " x "
            << n;
+  m = result.getDimSize(0);
+  n = result.getDimSize(1);
   constexpr int64_t kRows = 64, kColumns = 8, kDepthBits = 256;
   if (Value head = getHead()) {
     auto tile = cast<RankedTensorType>(head.getType());
@@ -423,12 +440,24 @@ static LogicalResult verifyRegisters(WarpSpecializeOp op) {
   return success();
 }
 
-LogicalResult ProducerIdOp::verify() {
-  auto roles = (*this)->getParentOfType<WarpSpecializeOp>();
-  if (!roles || !roles.getProducer().isAncestor((*this)->getParentRegion()))
-    return emitOpError("expected to be in the producer region of "
-                       "'tilegpu.warp_specialize'");
+static LogicalResult verifyInProducer(Operation *op) {
+  auto roles = op->getParentOfType<WarpSpecializeOp>();
+  if (!roles || !roles.getProducer().isAncestor(op->getParentRegion()))
+    return op->emitOpError("expected to be in the producer region of "
+                           "'tilegpu.warp_specialize'");
   return success();
+}
+
+LogicalResult ProducerIdOp::verify() { return verifyInProducer(*this); }
+
+LogicalResult WriteWordOp::verify() { return verifyInProducer(*this); }
+
+LogicalResult TakeProgramOp::verify() {
+  auto kernel = (*this)->getParentOfType<KernelOp>();
+  if (!kernel || !kernel->hasAttr(kProgramCounterAttr))
+    return emitOpError("expected a 'tile.kernel' with '")
+           << kProgramCounterAttr << "'";
+  return verifyInProducer(*this);
 }
 
 LogicalResult WarpSpecializeOp::verify() {
@@ -449,7 +478,7 @@ LogicalResult WarpSpecializeOp::verify() {
   // All threads, the producer's as well, run what comes before.
   for (Operation &op : *(*this)->getBlock()) {
     bool after = (*this)->isBeforeInBlock(&op);
-    if (&op == *this || isa<AllocOp, MbarriersOp>(op) ||
+    if (&op == *this || isa<AllocOp, MbarriersOp, WordsOp>(op) ||
         op.hasTrait<OpTrait::IsTerminator>())
       continue;
     if (after || !isMemoryEffectFree(&op))

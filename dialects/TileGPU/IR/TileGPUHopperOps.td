@@ -55,6 +55,17 @@ def TileGPU_TensorMapType : TypeDef<TileGPU_Dialect, "TensorMap"> {
   }];
 }
 
+def TileGPU_WordsType : TypeDef<TileGPU_Dialect, "Words"> {
+  let mnemonic = "words";
+  let summary = "integers in shared memory that roles tell each other";
+  let description = [{
+    `!tilegpu.words<2>`: `count` objects of 32 bits.
+  }];
+  let parameters = (ins "int64_t":$count);
+  let assemblyFormat = "`<` $count `>`";
+  let genVerifyDecl = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Warpgroup products
 //===----------------------------------------------------------------------===//
@@ -562,6 +573,92 @@ def TileGPU_WarpSpecializeOp : TileGPU_Op<"warp_specialize", [
                       "1">:$producers);
   let regions = (region SizedRegion<1>:$producer, SizedRegion<1>:$consumer);
   let assemblyFormat = "attr-dict `producer` $producer `consumer` $consumer";
+  let hasVerifier = 1;
+}
+
+def TileGPU_WordsOp : TileGPU_Op<"words", [HasParent<"::flashtile::tile::KernelOp">]> {
+  let summary = "makes integers in shared memory";
+  let description = [{
+    Undefined at first; they are the block's as long as it runs.
+
+    Example: see `tilegpu.take_program`.
+  }];
+  let results = (outs Res<TileGPU_WordsType, "the integers", [MemAlloc]>:$words);
+  let assemblyFormat = "attr-dict `:` type($words)";
+}
+
+def TileGPU_WriteWordOp : TileGPU_SyncOp<"write_word"> {
+  let summary = "writes an integer for other roles";
+  let description = [{
+    By the role's single thread. Others may read it behind a wait for a
+    `tilegpu.mbarrier_arrive` of that thread.
+
+    Example: see `tilegpu.take_program`.
+  }];
+  let arguments = (ins
+    Arg<I32, "what to write">:$value,
+    Arg<TileGPU_WordsType, "the integers">:$words,
+    Arg<I32, "which one; undefined beyond the last">:$index);
+  let assemblyFormat = "$value `to` $words `[` $index `]` attr-dict `:` type($words)";
+  let hasVerifier = 1;
+}
+
+def TileGPU_ReadWordOp : TileGPU_SyncOp<"read_word"> {
+  let summary = "reads an integer that another role wrote";
+  let description = [{
+    Each warp gets what its first lane reads, so that the result is the same in
+    all lanes. That lane makes the warp's `tilegpu.mbarrier_arrive`, too: one
+    behind this lets the integer be written again.
+
+    Example: see `tilegpu.take_program`.
+  }];
+  let arguments = (ins
+    Arg<TileGPU_WordsType, "the integers">:$words,
+    Arg<I32, "which one; undefined beyond the last">:$index);
+  let results = (outs Res<I32, "what it is">:$result);
+  let assemblyFormat = "$words `[` $index `]` attr-dict `:` type($words)";
+}
+
+def TileGPU_TakeProgramOp : TileGPU_SyncOp<"take_program"> {
+  let summary = "counts a program that this block takes";
+  let description = [{
+    Blocks have the programs of their own numbers first. Each one then takes
+    program `tilegpu.num_blocks` + `result` when it has done one, and ends with
+    the first number that is no program. `result` is how many blocks have asked
+    before, by the launch's counter (`tilegpu.program_counter`).
+
+    Each program makes its block ask once, so all blocks together ask `programs`
+    times, and the last time the counter becomes 0 again (PTX ISA, section
+    "atom", `inc`): it needs no launch of its own to be cleared. Where blocks are
+    as many as programs, nobody asks, and the result is 0.
+
+    In the producer region, by one of its threads, which tells the others:
+
+    ```mlir
+    tile.kernel @k(%n: i32) grid(n) -> (n)
+        attributes {tilegpu.target = "sm_90a", tilegpu.num_warps = 4 : i32,
+                    tilegpu.persistent = 1 : i64, tilegpu.program_counter} {
+      %zero = arith.constant 0 : i32
+      %words = tilegpu.words : !tilegpu.words<1>
+      %full = tilegpu.mbarriers {arrivals = 1 : i32} : !tilegpu.mbarriers<1>
+      %blocks = tilegpu.num_blocks
+      %programs = tile.num_programs x
+      tilegpu.warp_specialize {producer_registers = 56 : i32, consumer_registers = 256 : i32} producer {
+        %taken = tilegpu.take_program of %programs
+        %next = arith.addi %blocks, %taken : i32
+        tilegpu.write_word %next to %words[%zero] : !tilegpu.words<1>
+        tilegpu.mbarrier_arrive %full[%zero] : !tilegpu.mbarriers<1>
+      } consumer {
+        tilegpu.mbarrier_wait %full[%zero] phase %zero : !tilegpu.mbarriers<1>
+        %next = tilegpu.read_word %words[%zero] : !tilegpu.words<1>
+      }
+      tile.return
+    }
+    ```
+  }];
+  let arguments = (ins Arg<I32, "programs of the launch">:$programs);
+  let results = (outs Res<I32, "how many were taken before">:$result);
+  let assemblyFormat = "`of` $programs attr-dict";
   let hasVerifier = 1;
 }
 

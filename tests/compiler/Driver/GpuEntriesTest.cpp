@@ -73,6 +73,7 @@ TEST(GpuEntries, DefaultsAreThoseOfAnOrdinaryKernel) {
   EXPECT_EQ(entry.sharedBytes, 4096);
   EXPECT_EQ(entry.clusterBlocks, 1);
   EXPECT_EQ(entry.persistentBlocks, 0);
+  EXPECT_FALSE(entry.countsPrograms);
   EXPECT_TRUE(entry.tensorMaps.empty());
   EXPECT_EQ(Reading(function("nvvm.maxntid = array<i32: 96, 1, 1>"))
                 .kernel.entries.at(0)
@@ -126,6 +127,20 @@ TEST(GpuEntries, EverythingThatAFunctionSays) {
   artifact.target = "sm_90a";
   artifact.kernels = {read.kernel};
   EXPECT_TRUE(artifact.isValid());
+}
+
+TEST(GpuEntries, ACounterIsAParameter) {
+  const std::string counts =
+      "tilegpu.persistent = 1 : i64, tilegpu.program_counter";
+  const Reading read(function(counts, "k", 1));
+  ASSERT_EQ(read.error, "");
+  EXPECT_TRUE(read.kernel.entries.at(0).countsPrograms);
+  EXPECT_THAT(Reading(function(counts)).error,
+              HasSubstr("parameters: arguments, tensor maps, a counter and "
+                        "three extents"));
+  EXPECT_THAT(Reading(function("tilegpu.program_counter", "k", 1)).error,
+              HasSubstr("expected 'tilegpu.persistent' with "
+                        "'tilegpu.program_counter'"));
 }
 
 TEST(GpuEntries, WhatIsWrongIsNamed) {

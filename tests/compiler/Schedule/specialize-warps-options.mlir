@@ -9,14 +9,14 @@
 // RUN: not fa-opt %s --pass-pipeline='builtin.module(tile.kernel(convert-tile-to-tilegpu{target=sm_90a},tilegpu-stage-loads{shared-limit=-1}))' 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // RUN: fa-opt %s --remarks --pass-pipeline='builtin.module(tile.kernel(convert-tile-to-tilegpu{target=sm_80},tilegpu-specialize-warps))' 2>&1 | FileCheck %s --check-prefix=AMPERE
 
-// NEVER: a block for each program: persistent = false asks for that
+// NEVER: a block for each program: persistent = off asks for that
 // NEVER: a producer warp loads by TMA
 // Rings live as long as a persistent block; with one program, their place is free
 // again when the result goes through shared memory.
 // SMALL: a block for each program: beside 24576 bytes of buffers, the kernel needs {{[0-9]+}} of the 32768 of shared memory
 // SMALL: a producer warp loads by TMA
 // TINY: no producer warp: two buffers of 8192 bytes beside 8192 exceed the 16384 bytes of shared memory
-// ERROR: error: expected 'persistent' to be auto, true or false, but got 'maybe'
+// ERROR: error: expected 'persistent' to be auto, off, static or dynamic, but got 'maybe'
 // NONE: error: expected 1 to 8 stages, but got 0
 // HUGE: error: expected 1 to 8 stages, but got 9223372036854775807
 // NEGATIVE: error: expected at least 0 bytes of shared memory, but got -1

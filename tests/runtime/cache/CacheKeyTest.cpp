@@ -45,12 +45,12 @@ TEST(DigestTest, FieldsDoNotRunTogether) {
 
 /// Options that differ from the default in one field each.
 static std::vector<CompilerOptions> variants() {
-  std::vector<CompilerOptions> all(9);
+  std::vector<CompilerOptions> all(10);
   for (CompilerOptions &options : all) {
     // A field that is added does not compile here: vary it below if it changes
     // code.
-    auto &[target, cpu, verifyEach, numWarps, numStages, plain, programsAtOnce,
-           dumpFolder] = options;
+    auto &[target, cpu, verifyEach, numWarps, numStages, plain, persistent,
+           programsAtOnce, dumpFolder] = options;
     switch (&options - all.data()) {
     case 1:
       target = "cuda";
@@ -72,6 +72,12 @@ static std::vector<CompilerOptions> variants() {
       break;
     case 7:
       plain = true;
+      break;
+    case 8:
+      persistent = "off";
+      break;
+    case 9:
+      programsAtOnce = 2;
       break;
     }
     dumpFolder = "changes no code";

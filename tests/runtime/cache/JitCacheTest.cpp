@@ -12,6 +12,7 @@
 
 #include "compiler/Driver/KernelArtifact.h"
 #include "compiler/Frontend/Dsl.h"
+#include "runtime/EnvOptions.h"
 #include "runtime/KernelCache.h"
 #include "tests/runtime/ExpectError.h"
 #include "tests/runtime/TemporaryFolder.h"
@@ -244,7 +245,8 @@ TEST_F(JitCacheTest, DamageIsCompiledAroundAndRepaired) {
 TEST_F(JitCacheTest, AWholeEntryThatCannotBeLoadedIsReplaced) {
   compile(addConstant(1));
   const Digest key =
-      kernelCacheKey(CompilerOptions(), "", "kernel.mlir", addConstant(1));
+      kernelCacheKey(CompilerOptions(), EnvOptions::read().cacheKey(),
+                     "kernel.mlir", addConstant(1));
   KernelCache cache(folder.file(""), 1 << 20);
   std::optional<std::string> bytes = cache.find(key);
   ASSERT_TRUE(bytes);

@@ -42,6 +42,7 @@ static KernelArtifact sample() {
   entry.clusterBlocks = 2;
   entry.persistentBlocks = 1;
   entry.programsAtOnce = {1, 2, 1};
+  entry.countsPrograms = true;
   TensorMapParameter &map = entry.tensorMaps.emplace_back();
   map.swizzleBytes = 128;
   map.fillsNaN = true;
@@ -85,6 +86,7 @@ TEST(KernelArtifactTest, RoundTrip) {
   EXPECT_EQ(entry.clusterBlocks, 2);
   EXPECT_EQ(entry.persistentBlocks, 1);
   EXPECT_EQ(entry.programsAtOnce, (std::array<int64_t, 3>{1, 2, 1}));
+  EXPECT_TRUE(entry.countsPrograms);
   ASSERT_EQ(entry.tensorMaps.size(), 1u);
   EXPECT_EQ(entry.tensorMaps[0].box, (std::vector<int64_t>{64, 128}));
   EXPECT_EQ(entry.tensorMaps[0].strides[0].text({"n"}), "n * n");
@@ -150,6 +152,7 @@ TEST(KernelArtifactTest, WhatCannotBeLaunchedIsRefused) {
       [](GpuEntry &e) { e.persistentBlocks = -1; },
       [](GpuEntry &e) { e.programsAtOnce[1] = 0; },
       [](GpuEntry &e) { e.programsAtOnce[2] = 65; },
+      [](GpuEntry &e) { e.persistentBlocks = 0; }, // counts programs
       [](GpuEntry &e) { e.tensorMaps.resize(17, e.tensorMaps[0]); },
       [](GpuEntry &e) { e.tensorMaps[0].argument = 1; }, // n: no pointer
       [](GpuEntry &e) { e.tensorMaps[0].argument = -1; },

@@ -71,6 +71,9 @@ constexpr bool isSameFunction(const cuda::DriverFunction<As...> *,
 #undef cuMemcpyDtoHAsync
 #undef cuMemcpyDtoDAsync
 #undef cuStreamBeginCapture
+#undef cuStreamGetCaptureInfo
+#undef cuStreamGetId
+#undef cuThreadExchangeStreamCaptureMode
 #undef cuLinkCreate
 #undef cuLinkAddData
 using namespace flashtile::cuda;
@@ -185,6 +188,10 @@ TEST(CudaHeaderTest, AttributesAndFlagsHaveTheSameValues) {
   EXPECT_CONSTANT(eventDisableTiming, CU_EVENT_DISABLE_TIMING);
   EXPECT_CONSTANT(hostMemoryPortable, CU_MEMHOSTALLOC_PORTABLE);
   EXPECT_CONSTANT(captureThreadLocal, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+  EXPECT_CONSTANT(captureRelaxed, CU_STREAM_CAPTURE_MODE_RELAXED);
+  EXPECT_CONSTANT(userObjectNoDestructorSync,
+                  CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
+  EXPECT_CONSTANT(graphUserObjectMove, CU_GRAPH_USER_OBJECT_MOVE);
   EXPECT_CONSTANT(captureNone, CU_STREAM_CAPTURE_STATUS_NONE);
   EXPECT_CONSTANT(launchAttributeClusterDimension,
                   CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);

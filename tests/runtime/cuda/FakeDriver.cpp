@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include <unistd.h>
 
@@ -25,13 +26,20 @@ constexpr int deviceCount = 2;
 /// So that a test can tell that a call came after the end of the driver.
 constexpr int calledAfterEnd = 77;
 
-struct Stream {
-  int device;
-  bool isCapturing = false;
-  std::vector<std::function<void()>> recorded;
-};
 struct Graph {
   std::vector<std::function<void()>> work;
+  /// Kept until the graph and all that was instantiated of it are gone.
+  std::vector<std::shared_ptr<void>> kept;
+};
+struct Stream {
+  int device;
+  unsigned long long id;
+  bool isCapturing = false;
+  Graph recorded{};
+};
+/// With its one reference.
+struct UserObject {
+  std::shared_ptr<void> data;
 };
 struct Function {
   std::string name;
@@ -137,7 +145,7 @@ Stream *find(StreamHandle handle) {
 void queue(StreamHandle handle, std::function<void()> work) {
   Stream *stream = find(handle);
   if (stream && stream->isCapturing)
-    stream->recorded.push_back(std::move(work));
+    stream->recorded.work.push_back(std::move(work));
   else
     work();
 }
@@ -352,8 +360,9 @@ static Result cuStreamCreate(StreamHandle *stream, unsigned flags) {
   if (flags != streamNonBlocking)
     return invalidValue;
   *stream = makeHandle<StreamHandle>("stream");
-  streams[*stream] = std::make_unique<Stream>();
-  streams[*stream]->device = driver().currentDevice();
+  static unsigned long long lastId = 0;
+  streams[*stream] =
+      std::make_unique<Stream>(Stream{driver().currentDevice(), ++lastId});
   return success;
 }
 static Result cuStreamDestroy(StreamHandle stream) {
@@ -540,18 +549,60 @@ static Result cuStreamEndCapture(StreamHandle handle, GraphHandle *graph) {
   const Result failure = enter(__func__, handle);
   Stream *stream = find(handle);
   stream->isCapturing = false;
-  if (failure) {
-    stream->recorded.clear();
+  const Graph recorded = std::exchange(stream->recorded, Graph());
+  if (failure)
     return failure;
-  }
-  *graph = track<GraphHandle>("graph", new Graph{std::move(stream->recorded)});
-  stream->recorded.clear();
+  *graph = track<GraphHandle>("graph", new Graph(recorded));
   return success;
 }
 static Result cuStreamIsCapturing(StreamHandle handle, CaptureStatus *status) {
   ENTER(handle);
   Stream *stream = find(handle);
   *status = stream && stream->isCapturing;
+  return success;
+}
+static Result cuStreamGetId(StreamHandle handle, unsigned long long *id) {
+  ENTER(handle);
+  Stream *stream = find(handle);
+  // Default streams have numbers, too.
+  *id = stream ? stream->id : 1000000 + reinterpret_cast<uintptr_t>(handle);
+  return success;
+}
+static Result cuStreamGetCaptureInfo(StreamHandle handle, CaptureStatus *status,
+                                     uint64_t *, GraphHandle *graph,
+                                     const GraphNodeHandle **, size_t *) {
+  ENTER(handle);
+  Stream *stream = find(handle);
+  *status = stream && stream->isCapturing;
+  if (*status)
+    *graph = reinterpret_cast<GraphHandle>(&stream->recorded);
+  return success;
+}
+static Result cuThreadExchangeStreamCaptureMode(CaptureMode *mode) {
+  ENTER();
+  thread_local CaptureMode current = 0;
+  std::swap(current, *mode);
+  return success;
+}
+static Result cuUserObjectCreate(UserObjectHandle *object, void *data,
+                                 HostFunction destroy, unsigned count,
+                                 unsigned flags) {
+  ENTER();
+  if (count != 1 || flags != userObjectNoDestructorSync)
+    return invalidValue;
+  *object = track<UserObjectHandle>(
+      "userObject", new UserObject{std::shared_ptr<void>(data, destroy)});
+  return success;
+}
+static Result cuGraphRetainUserObject(GraphHandle graph,
+                                      UserObjectHandle object, unsigned count,
+                                      unsigned flags) {
+  ENTER();
+  if (count != 1 || flags != graphUserObjectMove)
+    return invalidValue;
+  std::unique_ptr<UserObject> moved(
+      static_cast<UserObject *>(untrack("userObject", object)));
+  reinterpret_cast<Graph *>(graph)->kept.push_back(std::move(moved->data));
   return success;
 }
 static Result cuGraphInstantiateWithFlags(GraphExecHandle *exec,

@@ -92,7 +92,7 @@ tile.kernel @swizzle() grid() -> (1) {
 tile.kernel @programs(%n: i32) grid(n) -> (n) {
   %zero = arith.constant 0 : i32
   %one = arith.constant 1 : i32
-  // expected-error@+1 {{expected 'tilegpu.programs' to be a unit attribute of an 'scf.for'}}
+  // expected-error@+1 {{expected 'tilegpu.programs' to be a unit attribute of an 'scf.for' or 'scf.while'}}
   scf.for %i = %zero to %n step %one : i32 {
   } {tilegpu.programs = 1 : i32}
   tile.return
@@ -101,7 +101,7 @@ tile.kernel @programs(%n: i32) grid(n) -> (n) {
 // -----
 
 tile.kernel @branch(%n: i32, %yes: i1) grid(n, yes) -> (n) {
-  // expected-error@+1 {{expected 'tilegpu.programs' to be a unit attribute of an 'scf.for'}}
+  // expected-error@+1 {{expected 'tilegpu.programs' to be a unit attribute of an 'scf.for' or 'scf.while'}}
   scf.if %yes {
   } {tilegpu.programs}
   tile.return

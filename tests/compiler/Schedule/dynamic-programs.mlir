@@ -1,0 +1,111 @@
+// RUN: fa-opt %s --remarks --pass-pipeline='builtin.module(tile.kernel(convert-tile-to-tilegpu{target=sm_90a},tilegpu-order-programs,tilegpu-specialize-warps{persistent=dynamic},cse))' 2>%t.remarks | FileCheck %s
+// RUN: FileCheck %s --input-file %t.remarks --check-prefix=REMARK
+// RUN: fa-opt %s --tile-to-nvvm='target=sm_90a persistent=dynamic' | FileCheck %s --check-prefix=NVVM
+// RUN: fa-translate --target=sm_90a --emit=ptx --persistent=dynamic %s -o %t.ptx
+// RUN: FileCheck %s --input-file %t.ptx --check-prefix=PTX
+// RUN: %if ptxas %{ %ptxas -v -arch=sm_90a %t.ptx -o %t.cubin 2>&1 | FileCheck %s --check-prefix=PTXAS %}
+
+// PTXAS-NOT: C75
+// PTXAS: 0 bytes spill stores, 0 bytes spill loads
+// PTXAS-NOT: C75
+
+// Programs that take longer and longer, of a row tile each: blocks take them from
+// a counter, from the longest on, in groups.
+// REMARK: remark: [Passed] Order {{.*}}"programs at the end of axis x run longest and start first, in groups of 256 programs"
+// REMARK: remark: [Passed] Persistent {{.*}}"a block for each multiprocessor takes one program after the other, by a counter in memory"
+// REMARK: 2 producer warps load
+
+// CHECK-LABEL: tile.kernel @growing
+// CHECK-SAME: tilegpu.persistent = 1 : i64
+// CHECK-SAME: tilegpu.program_counter
+// CHECK: %[[BLOCK:.*]] = tilegpu.block_id
+// CHECK: %[[BLOCKS:.*]] = tilegpu.num_blocks
+// CHECK: arith.muli
+// CHECK: %[[PROGRAMS:.*]] = arith.muli
+// CHECK: %[[WORDS:.*]] = tilegpu.words : <2>
+// CHECK: %[[FULL:.*]] = tilegpu.mbarriers {arrivals = 1 : i32} : <2>
+// Four warps and the other producer read each number.
+// CHECK: %[[EMPTY:.*]] = tilegpu.mbarriers {arrivals = 5 : i32} : <2>
+// CHECK: tilegpu.warp_specialize
+
+// The first producer takes a number when it has started its program's copies.
+// CHECK: scf.while (%[[P:[a-z0-9]+]] = %[[BLOCK]], %[[R:[a-z0-9]+]] = %c0{{.*}}, %{{.*}} = %c0{{.*}}, %{{.*}} = %c0{{.*}}) :
+// CHECK:   %[[MORE:.*]] = arith.cmpi ult, %[[P]], %[[PROGRAMS]]
+// CHECK:   scf.condition(%[[MORE]])
+// CHECK: ^bb0(%[[P:[a-z0-9]+]]: i32, %[[R:[a-z0-9]+]]: i32,
+// CHECK:   %[[INDEX:.*]] = arith.remui %[[R]], %c2
+// CHECK:   tilegpu.tma_load
+// CHECK:   scf.for
+// CHECK:     tilegpu.tma_load
+// CHECK:     scf.yield
+// CHECK:   %[[TAKEN:.*]] = tilegpu.take_program of %[[PROGRAMS]]
+// CHECK:   %[[NEXT:.*]] = arith.addi %[[BLOCKS]], %[[TAKEN]]
+// It is told when all have read the one before the last.
+// CHECK:   tilegpu.mbarrier_wait %[[EMPTY]][%[[INDEX]]] phase
+// CHECK:   tilegpu.write_word %[[NEXT]] to %[[WORDS]][%[[INDEX]]]
+// CHECK:   tilegpu.mbarrier_arrive %[[FULL]][%[[INDEX]]]
+// CHECK:   %[[ROUND:.*]] = arith.addi %[[R]], %c1
+// CHECK:   scf.yield %[[NEXT]], %[[ROUND]],
+// CHECK: } attributes {tilegpu.programs}
+
+// The second one is told.
+// CHECK: scf.while
+// CHECK-NOT: tilegpu.take_program
+// CHECK:   tilegpu.mbarrier_wait %[[FULL]]
+// CHECK:   %[[NEXT:.*]] = tilegpu.read_word %[[WORDS]]
+// CHECK:   tilegpu.mbarrier_arrive %[[EMPTY]]
+// CHECK:   scf.yield %[[NEXT]],
+
+// CHECK: } consumer {
+// CHECK: scf.while
+// CHECK: ^bb0(%[[P:[a-z0-9]+]]: i32, %[[R:[a-z0-9]+]]: i32,
+// The ring of one buffer counts programs.
+// CHECK:   arith.remui %[[R]], %c2
+// CHECK:   tilegpu.mbarrier_wait
+// CHECK:   tilegpu.store
+// CHECK:   %[[NEXT:.*]] = tilegpu.read_word %[[WORDS]]
+// CHECK:   tilegpu.mbarrier_arrive %[[EMPTY]]
+// CHECK:   scf.yield %[[NEXT]],
+// CHECK: } attributes {tilegpu.programs}
+
+// NVVM: llvm.func @growing{{.*}} tilegpu.persistent = 1 : i64, tilegpu.program_counter
+
+// PTX-LABEL: .entry growing(
+// PTX: .param .u64 .ptr .global
+// PTX: .param .u64 .ptr .global
+// PTX: .param .u64 .ptr .global
+// PTX: .param .u64 .ptr .global
+// PTX: .param .u32
+// PTX: @p atom.relaxed.gpu.global.inc.u32
+// PTX-NOT: atom.
+tile.kernel @growing(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %o: !tile.ptr<f32>, %rows: i32)
+    grid(rows) -> (rows ceildiv 64) {
+  %c0 = arith.constant 0 : i32
+  %size = arith.constant 64 : i32
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %d = arith.constant 64 : i64
+  %x = tile.program_id x
+  %row = arith.muli %x, %size : i32
+  %end = arith.addi %row, %size : i32
+  %row64 = arith.extsi %row : i32 to i64
+  %rows64 = arith.extsi %rows : i32 to i64
+  %qw = tile.make_block_ptr %q shape[%rows64, %d] strides[%d, %one] offsets[%row64, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+  %qt = tile.load %qw : !tile.block_ptr<64x64xbf16>
+  %init = arith.constant dense<0.0> : tensor<64x64xf32>
+  %a = scf.for %j = %c0 to %end step %size iter_args(%acc = %init) -> (tensor<64x64xf32>) : i32 {
+    %j64 = arith.extsi %j : i32 to i64
+    %kw = tile.make_block_ptr %k shape[%rows64, %d] strides[%d, %one] offsets[%j64, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+    %kt = tile.load %kw : !tile.block_ptr<64x64xbf16>
+    %t = tile.trans %kt order [1, 0] : tensor<64x64xbf16> -> tensor<64x64xbf16>
+    %s = tile.dot %qt, %t, %init : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    %p = tile.cast %s : tensor<64x64xf32> -> tensor<64x64xbf16>
+    %vw = tile.make_block_ptr %k shape[%rows64, %d] strides[%d, %one] offsets[%j64, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+    %vt = tile.load %vw : !tile.block_ptr<64x64xbf16>
+    %u = tile.dot %p, %vt, %acc : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    scf.yield %u : tensor<64x64xf32>
+  }
+  %ow = tile.make_block_ptr %o shape[%rows64, %d] strides[%d, %one] offsets[%row64, %zero] : !tile.ptr<f32> -> !tile.block_ptr<64x64xf32>
+  tile.store %ow, %a : !tile.block_ptr<64x64xf32>
+  tile.return
+}
