@@ -35,10 +35,8 @@ flashtile::defaultAttentionVariantTiles(const FlashAttentionClass &kind,
   // A window has masks at both ends.
   similar.causal |= isWindow;
   const FlashAttentionTiles tiles = defaultFlashAttentionTiles(similar);
-  constexpr int64_t kStep = 16;
   const bool is16Bit = elementSize(kind.dtype) == 2;
-  const bool hasWarpgroups =
-      kind.device == DeviceClass::Sm90a && is16Bit && kind.headDim % kStep == 0;
+  const bool hasWarpgroups = kind.device == DeviceClass::Sm90a && is16Bit;
   // What attention has, less what the formulas take of the registers: ALiBi the
   // distances of each column, windows a second masked loop.
   if (!hasWarpgroups) {

@@ -76,23 +76,13 @@ tilesOfWide(const FlashAttentionClass &kind) {
   return {{16, 16, 8, 2}, {16, 16, 8, 1}};
 }
 
-/// Products of warpgroups take 16 elements of a row at a time; without them a
-/// kernel is that of sm_80.
-static DeviceClass instructionsOf(const FlashAttentionClass &kind) {
-  constexpr int64_t step = 16;
-  return kind.device == DeviceClass::Sm90a && kind.headDim % step != 0
-             ? DeviceClass::Sm80
-             : kind.device;
-}
-
 FlashAttentionBackwardTiles
 flashtile::defaultFlashAttentionBackwardTiles(const FlashAttentionClass &kind,
                                               Form form) {
   if (kind.dtype == DType::F32 || kind.dtype == DType::F64)
     return tilesOfWide(kind);
-  const DeviceClass device = instructionsOf(kind);
   for (const Row &row : defaults)
-    if (row.device == device && kind.headDim <= row.maxHeadDim &&
+    if (row.device == kind.device && kind.headDim <= row.maxHeadDim &&
         row.causal.value_or(kind.causal) == kind.causal &&
         row.form.value_or(form) == form)
       return row.tiles;

@@ -37,13 +37,13 @@ static const Row defaults[] = {
     {DeviceClass::Sm80, 256, {}, {64, 64, 8, 2}},
 
     {DeviceClass::Sm90a, 32, false, {192, 112, 12, 2}},
-    {DeviceClass::Sm90a, 64, false, {192, 128, 12, 2}},
-    {DeviceClass::Sm90a, 64, true, {192, 96, 12, 2}},
+    {DeviceClass::Sm90a, 72, false, {192, 128, 12, 2}},
+    {DeviceClass::Sm90a, 88, false, {192, 112, 12, 2}},
+    {DeviceClass::Sm90a, 88, true, {192, 96, 12, 2}},
     {DeviceClass::Sm90a, 128, {}, {128, 128, 8, 2}},
     {DeviceClass::Sm90a, 192, false, {128, 112, 8, 2}},
     {DeviceClass::Sm90a, 176, true, {128, 80, 8, 2}},
     {DeviceClass::Sm90a, 192, true, {128, 96, 8, 2}},
-    {DeviceClass::Sm90a, 208, false, {128, 64, 8, 2}},
     {DeviceClass::Sm90a, 208, true, {128, 80, 8, 2}},
     {DeviceClass::Sm90a, 256, false, {128, 80, 8, 2}},
     {DeviceClass::Sm90a, 256, true, {128, 64, 8, 2}},
@@ -86,14 +86,8 @@ flashtile::defaultFlashAttentionTiles(const FlashAttentionClass &kind) {
     return tilesOfF32(kind);
   if (!is16Bit(kind.dtype))
     return tilesOfFp8(kind);
-  // Products of warpgroups take 16 elements of a row at a time; without them
-  // the kernel is that of sm_80.
-  constexpr int64_t step = 16;
-  DeviceClass device = kind.device;
-  if (device == DeviceClass::Sm90a && kind.headDim % step != 0)
-    device = DeviceClass::Sm80;
   for (const Row &row : defaults)
-    if (row.device == device && kind.headDim <= row.maxHeadDim &&
+    if (row.device == kind.device && kind.headDim <= row.maxHeadDim &&
         row.causal.value_or(kind.causal) == kind.causal)
       return row.tiles;
   return {};

@@ -56,6 +56,26 @@ std::string Specializer::checkOperations() {
   return reason;
 }
 
+/// Whether a product reads all that memory has of the tile's rows: then what
+/// lies behind the tile must be zeros.
+static bool sumsOverColumns(StageOp stage) {
+  return llvm::any_of(stage->getUses(), [](OpOperand &use) {
+    bool isLeft = use.getOperandNumber() == 0;
+    if (auto product = dyn_cast<tilegpu::WgmmaOp>(use.getOwner()))
+      return isLeft ? !product.getTransA() : product.getTransB();
+    if (auto product = dyn_cast<tilegpu::MmaOp>(use.getOwner()))
+      return isLeft ? !product.getTransA() : product.getTransB();
+    return true;
+  });
+}
+
+/// Whether the tensor has no columns but the tile's: TMA writes zeros there.
+static bool endsWithTile(const TmaWindow &window, int64_t columns) {
+  auto extent = dyn_cast<IntegerAttr>(window.extents.front());
+  std::optional<int64_t> first = getConstantInt(window.coordinates.front());
+  return extent && first && extent.getInt() - *first <= columns;
+}
+
 std::string Specializer::collectLoad(StageOp stage) {
   auto load = stage.getOperand().getDefiningOp<tilegpu::LoadOp>();
   if (!load)
@@ -76,10 +96,15 @@ std::string Specializer::collectLoad(StageOp stage) {
     return "a load is not for TMA: " + whyNot;
   SmemType slot = stage.getType();
   auto tile = cast<BlockPtrType>(load.getPointer().getType());
-  if (slot.getSwizzle() == 0 || slot.getShape() != tile.getShape() ||
+  const int64_t rows = tile.getShape()[0], columns = tile.getShape()[1];
+  if (slot.getSwizzle() == 0 || slot.getShape()[0] != rows ||
       slot.getShape()[0] > 256)
-    return "a tile is not for TMA: " + std::to_string(tile.getShape()[0]) +
-           " x " + std::to_string(tile.getShape()[1]) + " elements";
+    return "a tile is not for TMA: " + std::to_string(rows) + " x " +
+           std::to_string(columns) + " elements";
+  if (slot.getShape()[1] != columns && sumsOverColumns(stage) &&
+      !endsWithTile(*window, columns))
+    return "products need zeros behind the " + std::to_string(columns) +
+           " columns of a tile, where its tensor has others";
   for (Value coordinate : window->coordinates)
     if (!isComputable(coordinate, loop))
       return "the place of a load depends on what the kernel computes";
@@ -215,17 +240,15 @@ std::string Specializer::chooseStages() {
 }
 
 std::optional<Persistence> Specializer::choosePersistence(std::string &whyNot) {
+  // Fixed shares of programs that are equally long are even, and cost nothing.
   Persistence how = persistence;
-  bool isUniform = costOfPrograms(kernel).isUniform();
   if (how == Persistence::Auto)
-    how = isUniform ? Persistence::Fixed : Persistence::Never;
+    how = costOfPrograms(kernel).isUniform() ? Persistence::Fixed
+                                             : Persistence::Counter;
   if (kernel->hasAttr(tilegpu::kPersistentAttr))
     whyNot = "its loop over programs is there already";
-  else if (persistence == Persistence::Never)
-    whyNot = "persistent = off asks for that";
   else if (how == Persistence::Never)
-    whyNot = "programs do not take equally long, and blocks take new ones as "
-             "others end";
+    whyNot = "persistent = off asks for that";
   else
     whyNot = whyNotPersistent();
   return whyNot.empty() ? std::optional(how) : std::nullopt;

@@ -11,6 +11,7 @@
 #ifndef FLASHTILE_COMPILER_SCHEDULE_SPECIALIZER_H
 #define FLASHTILE_COMPILER_SCHEDULE_SPECIALIZER_H
 
+#include "compiler/Conversion/TileToTileGPU/LayoutAttrs.h"
 #include "compiler/Schedule/PersistentPrograms.h"
 #include "compiler/Schedule/TmaWindow.h"
 
@@ -34,12 +35,7 @@ struct Ring {
   std::optional<unsigned> leader;
   mlir::Value map, buffers, full, empty;
 
-  int64_t bytes() const {
-    int64_t bytes = slot.getElementType().getIntOrFloatBitWidth() / 8;
-    for (int64_t extent : slot.getShape())
-      bytes *= extent;
-    return bytes;
-  }
+  int64_t bytes() const { return sharedBytes(slot); }
 };
 
 /// A load of the kernel, which goes through a ring.

@@ -21,7 +21,7 @@
 
 #include "compiler/Conversion/TileToTileGPU/LayoutAttrs.h"
 #include "compiler/Schedule/Passes.h"
-#include "compiler/Schedule/TmaWindow.h"
+#include "compiler/Schedule/StorePlan.h"
 #include "dialects/Tile/Transforms/Remark.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -50,42 +50,6 @@ private:
 };
 } // namespace
 
-static int64_t bytesOf(ArrayRef<int64_t> shape, Type element) {
-  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
-  for (int64_t extent : shape)
-    bytes *= extent;
-  return bytes;
-}
-
-/// A store by TMA ends some time before the kernel does. Why the program would
-/// notice; empty where it does not.
-static std::string whyOrdered(tilegpu::StoreOp store,
-                              tilegpu::WarpSpecializeOp roles) {
-  Block *block = store->getBlock(), *top = &roles.getConsumer().front();
-  Operation *parent = block->getParentOp();
-  bool isInProgram =
-      block == top || (parent->getBlock() == top &&
-                       parent->hasAttr(tilegpu::TileGPUDialect::kProgramsAttr));
-  if (!isInProgram)
-    return "the program may store it more than once, or not at all";
-  BlockArgument base = baseArgumentOf(store.getPointer());
-  std::string reason;
-  block->walk([&](Operation *op) {
-    if (op == store)
-      return;
-    if (isa<tilegpu::LoadOp, tile::LoadOp>(op)) {
-      if (store->isBeforeInBlock(block->findAncestorOpInBlock(*op)))
-        reason = "the program reads memory behind it";
-    } else if (isa<tilegpu::StoreOp, tile::StoreOp, tilegpu::AtomicAddOp,
-                   tile::AtomicAddOp>(op)) {
-      BlockArgument other = baseArgumentOf(op->getOperand(0));
-      if (!base || !other || other == base)
-        reason = "the program writes to its tensor elsewhere, too";
-    }
-  });
-  return reason;
-}
-
 /// Whether each warp holds the rows that are its share, and no others: the
 /// first rows the first warp, and so on.
 static bool isSharedByRows(Type tile, int64_t &warps) {
@@ -112,29 +76,20 @@ static bool isSharedByRows(Type tile, int64_t &warps) {
 std::string StoreTiles::rewrite(tilegpu::StoreOp store,
                                 tilegpu::WarpSpecializeOp roles) {
   KernelOp kernel = getOperation();
-  auto convert = store.getValue().getDefiningOp<tilegpu::ConvertLayoutOp>();
-  if (!convert || !convert->hasOneUse())
-    return "its tile is in the layout of the store already";
+  std::string whyNot;
+  std::optional<StorePlan> plan = planStore(store, kernel, whyNot);
+  if (!plan)
+    return whyNot;
+  tilegpu::ConvertLayoutOp convert = plan->convert;
   auto type = cast<RankedTensorType>(store.getValue().getType());
   Type element = type.getElementType();
-  constexpr int64_t kSpan = 128, kMaxRows = 256;
-  if (type.getRank() != 2 || element.getIntOrFloatBitWidth() != 16 ||
-      type.getDimSize(0) > kMaxRows || type.getDimSize(1) * 2 % kSpan != 0)
-    return "its rows are not whole spans of 128 bytes of 16-bit elements";
-  std::string whyNot = whyOrdered(store, roles);
-  if (!whyNot.empty())
-    return whyNot;
-  std::optional<TmaWindow> window =
-      describeWindow(store.getPointer(), kernel, whyNot);
-  if (!window)
-    return whyNot;
-  auto columns = dyn_cast<IntegerAttr>(window->extents.front());
-  if (!columns || columns.getInt() != type.getDimSize(1))
-    return "its rows are not those of the tensor";
-  int64_t used = bytesOf(type.getShape(), element);
+  auto form = [&](ArrayRef<int64_t> shape) {
+    return tilegpu::SmemType::get(&getContext(), shape, element, plan->swizzle);
+  };
+  int64_t used = sharedBytes(form(type.getShape()));
   kernel.getBody().walk([&](tilegpu::AllocOp alloc) {
     tilegpu::RingType ring = alloc.getRing().getType();
-    used += ring.getCount() * bytesOf(ring.getShape(), ring.getElementType());
+    used += ring.getCount() * sharedBytes(ring.getSlotType());
   });
   if (used > sharedLimit)
     return "a buffer for it would make " + std::to_string(used) +
@@ -147,11 +102,10 @@ std::string StoreTiles::rewrite(tilegpu::StoreOp store,
   SmallVector<int64_t> box(type.getShape());
   if (byWarp)
     box.front() /= warps;
-  Value map = createTensorMap(
-      b, *window, tilegpu::SmemType::get(&getContext(), box, element, kSpan));
+  Value map = createTensorMap(b, plan->window, form(box));
   Value buffer = tilegpu::AllocOp::create(
       b, tilegpu::RingType::get(&getContext(), 1, type.getShape(), element,
-                                kSpan));
+                                plan->swizzle));
   b.setInsertionPoint(store);
   Value zero = arith::ConstantOp::create(b, b.getI32IntegerAttr(0));
   tilegpu::TmaStoreWaitOp::create(b, 0, /*read=*/true, byWarp);
@@ -163,7 +117,7 @@ std::string StoreTiles::rewrite(tilegpu::StoreOp store,
   if (!byWarp)
     tilegpu::BarrierOp::create(b);
   SmallVector<Value> coordinates;
-  for (Value coordinate : window->coordinates)
+  for (Value coordinate : plan->window.coordinates)
     coordinates.push_back(toCoordinate(b, coordinate));
   tilegpu::TmaStoreOp::create(b, slot, map, coordinates, byWarp);
   store.erase();

@@ -96,7 +96,7 @@ void GpuEmitter::forBoxes(
     Value row = arith::MulIOp::create(b, self.warp, i32(map.getRows()));
     at[1] = arith::AddIOp::create(b, at[1], row);
     start = arith::AddIOp::create(
-        b, start, arith::MulIOp::create(b, row, i32(map.getSwizzle())));
+        b, start, arith::MulIOp::create(b, row, i32(memory.rowStride())));
   }
   const Value first = at.front();
   const int64_t count = map.getBoxCount();

@@ -44,7 +44,11 @@ class KernelConverter {
 public:
   KernelConverter(KernelOp kernel, int64_t warps)
       : kernel(kernel), warps(warps), layouts(chooseLayouts(kernel, warps)),
-        builder(kernel.getContext()) {}
+        builder(kernel.getContext()) {
+    kernel.getBody().walk([&](DotOp dot) {
+      hasWarpgroupDots |= usesWarpgroups(dot, warps);
+    });
+  }
 
   LogicalResult convert();
 
@@ -84,6 +88,8 @@ private:
   DenseMap<Value, DistributedLayout> layouts;
   /// Loaded tiles in shared memory.
   DenseMap<std::pair<Value, Type>, Value> staged;
+  /// Some product is one of warpgroups.
+  bool hasWarpgroupDots = false;
   OpBuilder builder;
 };
 } // namespace
@@ -377,6 +383,19 @@ void KernelConverter::convertAtomic(AtomicAddOp op) {
 // Dots
 //===----------------------------------------------------------------------===//
 
+/// For rows of so many bytes. Where tiles come by TMA, the last box of a row may
+/// reach past it: fewer and wider boxes, as long as that takes no more memory
+/// than spans of 64 bytes do.
+static int64_t swizzleFor(int64_t rowBytes, bool isPartial) {
+  constexpr int64_t kSpans[] = {128, 64, 32}, kUsual = 64;
+  auto spanned = [&](int64_t span) { return llvm::alignTo(rowBytes, span); };
+  for (int64_t span : kSpans)
+    if (rowBytes % span == 0 ||
+        (isPartial && rowBytes > kUsual / 2 && spanned(span) <= spanned(kUsual)))
+      return span;
+  return 0;
+}
+
 /// The operand in shared memory. Transposes are seen through: `transposed`
 /// says that memory holds columns where the operand has rows.
 Value KernelConverter::stage(Value operand, Operation *user, bool isLeft,
@@ -396,14 +415,14 @@ Value KernelConverter::stage(Value operand, Operation *user, bool isLeft,
   };
   bool depthIsRow = isLeft == transposed;
   int64_t rows = roundUp(type.getDimSize(0), depthIsRow ? depth : outer);
-  int64_t columns = roundUp(type.getDimSize(1), depthIsRow ? outer : depth);
-  int64_t rowBytes = columns * bits / 8;
-  int64_t swizzle = rowBytes % 128 == 0  ? 128
-                    : rowBytes % 64 == 0 ? 64
-                    : rowBytes % 32 == 0 ? 32
-                                         : 0;
-  auto memory = tilegpu::SmemType::get(kernel.getContext(), {rows, columns},
-                                       type.getElementType(), swizzle);
+  // One form for all products of a tile, whichever of its dimensions they sum
+  // over, where warpgroups may read it.
+  bool isForWarpgroups = bits == 16 && hasWarpgroupDots;
+  int64_t columns = roundUp(type.getDimSize(1),
+                            depthIsRow && !isForWarpgroups ? outer : depth);
+  auto memory = tilegpu::SmemType::get(
+      kernel.getContext(), {rows, columns}, type.getElementType(),
+      swizzleFor(columns * bits / 8, isForWarpgroups));
   // What was loaded is staged where it was loaded, once for all products.
   bool loaded = isa_and_nonnull<tilegpu::LoadOp>(root.getDefiningOp());
   Value &known = staged[{root, memory}];
@@ -424,7 +443,10 @@ void KernelConverter::convertWarpgroupDot(DotOp op) {
   int64_t columnGroups = columnGroupsOf(op, warps);
   Value a;
   bool transA = false, transB = false;
-  if (!op.getA().getDefiningOp<TransOp>() && !isCheap(op.getA())) {
+  // Registers past the depth would hold anything: staged tiles hold zeros.
+  constexpr int64_t kDepth = 16;
+  if (!op.getA().getDefiningOp<TransOp>() && !isCheap(op.getA()) &&
+      aType.getDimSize(1) % kDepth == 0) {
     DistributedLayout operand = wgmmaOperandA(
         aType.getDimSize(0), aType.getDimSize(1),
         aType.getElementType().getIntOrFloatBitWidth(), warps / 4);

@@ -57,3 +57,13 @@ RankedTensorType flashtile::gpu::withLayout(Type type,
   return RankedTensorType::get(tensor.getShape(), tensor.getElementType(),
                                toAttribute(type.getContext(), layout));
 }
+
+int64_t flashtile::gpu::sharedBytes(tilegpu::SmemType memory) {
+  int64_t bytes = memory.getShape().back() *
+                  memory.getElementType().getIntOrFloatBitWidth() / 8;
+  if (memory.getSwizzle())
+    bytes = llvm::alignTo(bytes, memory.getSwizzle());
+  for (int64_t extent : memory.getShape().drop_back())
+    bytes *= extent;
+  return bytes;
+}

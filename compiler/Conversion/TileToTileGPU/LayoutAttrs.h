@@ -27,6 +27,9 @@ DistributedLayout layoutOf(mlir::Type type);
 mlir::RankedTensorType withLayout(mlir::Type type,
                                   const DistributedLayout &layout);
 
+/// Bytes that a tile takes in shared memory: whole spans of its swizzle.
+int64_t sharedBytes(tilegpu::SmemType memory);
+
 } // namespace flashtile::gpu
 
 #endif // FLASHTILE_COMPILER_CONVERSION_TILETOTILEGPU_LAYOUTATTRS_H

@@ -70,26 +70,41 @@ int64_t flashtile::gpu::columnGroupsOf(DotOp dot, int64_t warps) {
   return 1;
 }
 
-bool flashtile::gpu::usesWarpgroups(DotOp dot, int64_t warps) {
-  auto kernel = dot->getParentOfType<KernelOp>();
+/// Whether a kernel of so many warps has warpgroups that multiply.
+static bool mayUseWarpgroups(KernelOp kernel, int64_t warps) {
   auto target =
       kernel->getAttrOfType<StringAttr>(tilegpu::TileGPUDialect::kTargetAttr);
-  if (!target || target != "sm_90a" || kernel->hasAttr(tilegpu::kPlainAttr) ||
-      warps % 4 != 0)
+  return target && target == "sm_90a" &&
+         !kernel->hasAttr(tilegpu::kPlainAttr) && warps % 4 == 0;
+}
+
+/// Whether the depth of a product is a multiple of an instruction's, or can be
+/// filled up with zeros: where it runs along the rows of both operands in
+/// memory, whatever comes behind the last row of a tile.
+static bool hasWholeDepth(DotOp dot) {
+  constexpr int64_t kDepth = 16;
+  return cast<RankedTensorType>(dot.getA().getType()).getDimSize(1) % kDepth ==
+             0 ||
+         (peelTranspose(dot.getA()).rowDim == 0 &&
+          peelTranspose(dot.getB()).rowDim == 1);
+}
+
+bool flashtile::gpu::usesWarpgroups(DotOp dot, int64_t warps) {
+  if (!mayUseWarpgroups(dot->getParentOfType<KernelOp>(), warps))
     return false;
   auto a = cast<RankedTensorType>(dot.getA().getType());
   auto result = cast<RankedTensorType>(dot.getType());
   Type element = a.getElementType();
-  // 64 rows of a warpgroup; rows in shared memory of at least 32 bytes.
-  constexpr int64_t kRowsOfWarp = 16, kUnit = 16, kMaxColumns = 256;
+  // 64 rows of a warpgroup.
+  constexpr int64_t kRowsOfWarp = 16, kColumns = 8, kMaxColumns = 256;
   return (element.isF16() || element.isBF16()) &&
          element == getElementType(dot.getB().getType()) &&
          result.getElementType().isF32() &&
          result.getDimSize(0) * columnGroupsOf(dot, warps) %
                  (kRowsOfWarp * warps) ==
              0 &&
-         result.getDimSize(1) % kUnit == 0 &&
-         result.getDimSize(1) <= kMaxColumns && a.getDimSize(1) % kUnit == 0;
+         result.getDimSize(1) % kColumns == 0 &&
+         result.getDimSize(1) <= kMaxColumns && hasWholeDepth(dot);
 }
 
 namespace {

@@ -46,8 +46,11 @@ struct StagedLoad {
   StageOp stage;
   int64_t bytes() const {
     SmemType type = StageOp(stage).getType();
-    int64_t bytes = type.getElementType().getIntOrFloatBitWidth() / 8;
-    for (int64_t extent : type.getShape())
+    int64_t bytes = type.getShape().back() *
+                    type.getElementType().getIntOrFloatBitWidth() / 8;
+    if (type.getSwizzle()) // whole spans
+      bytes = llvm::alignTo(bytes, type.getSwizzle());
+    for (int64_t extent : type.getShape().drop_back())
       bytes *= extent;
     return bytes;
   }

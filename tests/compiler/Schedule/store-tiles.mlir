@@ -46,7 +46,7 @@ tile.kernel @stored(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %o: !tile.ptr<bf16
   tile.return
 }
 
-// REMARK: Function=wide | Reason="a tile is stored by threads: its rows are not whole spans of 128 bytes of 16-bit elements"
+// REMARK: Function=wide | Reason="a tile is stored by threads: its elements are not of 16 bits"
 // CHECK-LABEL: tile.kernel @wide
 // CHECK-NOT: tilegpu.tma_store
 tile.kernel @wide(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %o: !tile.ptr<f32>, %keys: i32)
