@@ -172,8 +172,10 @@ static FlashAttentionTiles completed(FlashAttentionTiles tiles,
 
 static FlashAttentionClass
 classOf(const Operands &operands, const kernels::FlashAttentionConfig &config) {
-  return {deviceClassOf(operands.q.tensor.device()), config.dtype,
-          config.headDim, config.causal};
+  const auto &[q, k, v] = operands;
+  return flashAttentionClassOf(q.tensor.device(), config.dtype, config.headDim,
+                               config.causal, q.rows, k.rows,
+                               q.heads * q.batch);
 }
 
 static FlashAttentionTiles tilesOf(const TuningConfig &tuning) {
@@ -192,9 +194,14 @@ static TuningResult measure(const Operands &operands,
   TuningProblem problem;
   problem.key = key;
   problem.device = device;
-  for (const FlashAttentionTiles &candidate :
-       flashAttentionCandidates(classOf(operands, config))) {
+  const FlashAttentionClass kind = classOf(operands, config);
+  for (const FlashAttentionTiles &candidate : flashAttentionCandidates(kind)) {
     const FlashAttentionTiles tiles = completed(candidate, q, options);
+    // The first is what would run without tuning, and says what is wrong with
+    // the options where something is.
+    if (!problem.configs.empty() &&
+        !flashAttentionDemand(kind, tiles).isFeasible())
+      continue;
     problem.configs.push_back({{"block_m", tiles.blockM},
                                {"block_n", tiles.blockN},
                                {"num_warps", tiles.numWarps},

@@ -7,6 +7,9 @@
 
 #include "kernels/FlashAttentionConfigs.h"
 
+#include "runtime/cuda/CudaDevice.h"
+
+#include <algorithm>
 #include <optional>
 
 using namespace flashtile;
@@ -34,7 +37,8 @@ static const Row defaults[] = {
     {DeviceClass::Sm80, 160, false, {64, 64, 4, 2}},
     {DeviceClass::Sm80, 144, true, {64, 64, 4, 2}},
     {DeviceClass::Sm80, 160, true, {64, 48, 4, 2}},
-    {DeviceClass::Sm80, 256, {}, {64, 64, 8, 2}},
+    {DeviceClass::Sm80, 248, {}, {64, 64, 8, 2}},
+    {DeviceClass::Sm80, 256, {}, {64, 48, 8, 2}},
 
     {DeviceClass::Sm90a, 32, false, {192, 112, 12, 2}},
     {DeviceClass::Sm90a, 72, false, {192, 128, 12, 2}},
@@ -80,8 +84,7 @@ static bool is16Bit(DType dtype) {
   return dtype == DType::BF16 || dtype == DType::F16;
 }
 
-FlashAttentionTiles
-flashtile::defaultFlashAttentionTiles(const FlashAttentionClass &kind) {
+static FlashAttentionTiles tilesOfTable(const FlashAttentionClass &kind) {
   if (kind.dtype == DType::F32)
     return tilesOfF32(kind);
   if (!is16Bit(kind.dtype))
@@ -93,6 +96,86 @@ flashtile::defaultFlashAttentionTiles(const FlashAttentionClass &kind) {
   return {};
 }
 
+//===----------------------------------------------------------------------===//
+// By the model
+//===----------------------------------------------------------------------===//
+
+FlashAttentionClass
+flashtile::flashAttentionClassOf(Device device, DType dtype, int64_t headDim,
+                                 bool causal, int64_t queries, int64_t keys,
+                                 int64_t heads) {
+  FlashAttentionClass kind{deviceClassOf(device), dtype, headDim, causal};
+  if (device.isCuda()) {
+    const CudaDeviceProperties &gpu = CudaDevice::get(device).properties();
+    kind.sharedBytes = gpu.sharedBytesPerBlockOptIn;
+    kind.multiprocessors = gpu.multiprocessors;
+  }
+  kind.queries = sizeClass(queries);
+  kind.keys = sizeClass(keys);
+  kind.heads = sizeClass(heads);
+  return kind;
+}
+
+static TileLimits limitsOf(const FlashAttentionClass &kind) {
+  TileLimits limits = TileLimits::of(kind.device);
+  if (kind.sharedBytes)
+    limits.sharedBytes = kind.sharedBytes;
+  return limits;
+}
+
+/// Rows are what stays: keys, in kernels whose programs own them.
+static TileShape shapeOf(const FlashAttentionClass &kind,
+                         const FlashAttentionTiles &tiles, TileWork work) {
+  const bool ownsKeys =
+      work == TileWork::KeyGradients || work == TileWork::KeyGradientsAndDq;
+  TileShape shape;
+  shape.work = work;
+  shape.dtype = kind.dtype;
+  shape.rows = ownsKeys ? tiles.blockN : tiles.blockM;
+  shape.columns = ownsKeys ? tiles.blockM : tiles.blockN;
+  shape.depth = kind.headDim;
+  shape.numWarps = tiles.numWarps;
+  shape.numStages = tiles.numStages;
+  return shape;
+}
+
+TileDemand flashtile::flashAttentionDemand(const FlashAttentionClass &kind,
+                                           const FlashAttentionTiles &tiles,
+                                           TileWork work) {
+  return tileDemand(limitsOf(kind), shapeOf(kind, tiles, work));
+}
+
+FlashAttentionTiles
+flashtile::defaultFlashAttentionTiles(const FlashAttentionClass &kind) {
+  FlashAttentionTiles tiles = tilesOfTable(kind);
+  constexpr int64_t kStep = 16;
+  for (;;) {
+    const TileDemand demand = flashAttentionDemand(kind, tiles);
+    if (demand.sharedBytes <= demand.sharedLimit || tiles.blockN <= kStep)
+      return tiles;
+    tiles.blockN -= kStep;
+  }
+}
+
+/// Tiles that the instructions of a device can have.
+static std::vector<TileShape> spaceOf(const FlashAttentionClass &kind) {
+  struct Rows {
+    int64_t rows, numWarps;
+  };
+  const bool isHopper =
+      kind.device == DeviceClass::Sm90a && is16Bit(kind.dtype);
+  const std::vector<Rows> all =
+      isHopper ? std::vector<Rows>{{64, 4}, {128, 8}, {192, 12}}
+               : std::vector<Rows>{{64, 4}, {128, 4}, {128, 8}};
+  const int64_t mostColumns = isHopper ? 176 : 128;
+  std::vector<TileShape> space;
+  for (const Rows &each : all)
+    for (int64_t columns = 16; columns <= mostColumns; columns += 16)
+      space.push_back(shapeOf(kind, {each.rows, columns, each.numWarps, 2},
+                              TileWork::Attention));
+  return space;
+}
+
 std::vector<FlashAttentionTiles>
 flashtile::flashAttentionCandidates(const FlashAttentionClass &kind) {
   std::vector<FlashAttentionTiles> all = {defaultFlashAttentionTiles(kind)};
@@ -102,21 +185,25 @@ flashtile::flashAttentionCandidates(const FlashAttentionClass &kind) {
         all.push_back({blockM, blockN, 4, 2});
     return all;
   }
-  if (kind.device == DeviceClass::Sm90a && is16Bit(kind.dtype)) {
-    // A warpgroup for each 64 rows; three have too few registers for long rows.
-    constexpr int64_t longRow = 64;
-    for (int64_t groups : {1, 2, 3})
-      for (int64_t blockN : {64, 96, 128, 176})
-        if (groups < 3 || kind.headDim <= longRow)
-          all.push_back({64 * groups, blockN, 4 * groups, 2});
-    return all;
-  }
-  struct Rows {
-    int64_t blockM, numWarps;
-  };
-  for (const Rows rows : {Rows{64, 4}, Rows{128, 4}, Rows{128, 8}})
-    for (int64_t blockN : {32, 64, 128})
-      for (int64_t numStages : {2, 3})
-        all.push_back({rows.blockM, blockN, rows.numWarps, numStages});
+  TileProblem problem;
+  problem.rows = kind.queries;
+  problem.columns = kind.keys;
+  problem.batch = kind.heads;
+  problem.causal = kind.causal;
+  problem.multiprocessors = kind.multiprocessors;
+  // Few enough for tuning to take seconds.
+  constexpr size_t kMost = 10, kMostOfRows = 5, kWithMoreStages = 2;
+  for (const TileShape &shape :
+       bestShapes(limitsOf(kind), spaceOf(kind), problem, kMost, kMostOfRows))
+    all.push_back({shape.rows, shape.columns, shape.numWarps, shape.numStages});
+  // More buffers make little difference: only for the best.
+  for (size_t i = 1; i < std::min(all.size(), kWithMoreStages + 1); ++i)
+    for (int64_t numStages : {3, 4}) {
+      FlashAttentionTiles tiles = all[i];
+      tiles.numStages = numStages;
+      const TileDemand demand = flashAttentionDemand(kind, tiles);
+      if (demand.isFeasible() && demand.numStages == numStages)
+        all.push_back(tiles);
+    }
   return all;
 }

@@ -4,15 +4,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What flashAttention runs where its caller chooses nothing, and what it tries
-// where it is asked to tune. All numbers come from measurements
-// (docs/performance.md).
+// where it is asked to tune. The tables come from measurements
+// (docs/performance.md); what tuning tries, from the model of
+// TileFeasibility.h, to which the tables are held as well.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef FLASHTILE_KERNELS_FLASHATTENTIONCONFIGS_H
 #define FLASHTILE_KERNELS_FLASHATTENTIONCONFIGS_H
 
-#include "kernels/ProblemClass.h"
+#include "kernels/TileFeasibility.h"
 #include "runtime/DType.h"
 
 #include <cstdint>
@@ -34,12 +35,34 @@ struct FlashAttentionClass {
   DType dtype = DType::BF16;
   int64_t headDim = 64;
   bool causal = false;
+
+  /// Bytes of shared memory of a block, where that is known; otherwise those of
+  /// the GPU that the class is named after.
+  int64_t sharedBytes = 0;
+  /// For the order in which tuning tries tiles: lengths, heads of all batches,
+  /// and what they are shared among.
+  int64_t queries = 4096, keys = 4096, heads = 64, multiprocessors = 132;
 };
 
-/// From the table.
+/// With sizes by their powers of two, so that problems that share what tuning
+/// found have one class.
+FlashAttentionClass flashAttentionClassOf(Device device, DType dtype,
+                                          int64_t headDim, bool causal,
+                                          int64_t queries, int64_t keys,
+                                          int64_t heads);
+
+/// What tiles take of registers and shared memory.
+TileDemand flashAttentionDemand(const FlashAttentionClass &kind,
+                                const FlashAttentionTiles &tiles,
+                                TileWork work = TileWork::Attention);
+
+/// From the table, with fewer keys where a device has less shared memory than
+/// the one that the table is for.
 FlashAttentionTiles defaultFlashAttentionTiles(const FlashAttentionClass &kind);
 
-/// What tuning tries; the default is among them.
+/// What tuning tries: the default, and then the feasible tiles that the model
+/// thinks best of. On sm_90a 64 to 192 rows, keys in steps of 16 up to 176, two
+/// to four buffers.
 std::vector<FlashAttentionTiles>
 flashAttentionCandidates(const FlashAttentionClass &kind);
 

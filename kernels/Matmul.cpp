@@ -16,6 +16,7 @@
 #include "kernels/MatmulKernel.h"
 #include "kernels/TensorStack.h"
 #include "runtime/Jit.h"
+#include "runtime/cuda/CudaDevice.h"
 
 #include <algorithm>
 #include <string>
@@ -295,9 +296,22 @@ static TuningResult measure(const Product &product,
   TuningProblem problem;
   problem.key = key;
   problem.device = device;
+  const TileLimits limits = TileLimits::of(device);
+  MatmulSize size;
+  size.m = sizeClass(product.m);
+  size.n = sizeClass(product.n);
+  size.k = sizeClass(product.k);
+  size.batch = sizeClass(product.outer * product.inner);
+  if (device.isCuda())
+    size.multiprocessors = CudaDevice::get(device).properties().multiprocessors;
   for (const MatmulTiles &candidate :
-       matmulCandidates(deviceClassOf(device), config.dtype)) {
+       matmulCandidates(limits, config.dtype, size)) {
     const MatmulTiles tiles = completed(candidate, product, options);
+    // The first is what would run without tuning, and says what is wrong with
+    // the options where something is.
+    if (!problem.configs.empty() &&
+        !matmulDemand(limits, config.dtype, tiles).isFeasible())
+      continue;
     problem.configs.push_back({{"block_m", tiles.blockM},
                                {"block_n", tiles.blockN},
                                {"block_k", tiles.blockK},

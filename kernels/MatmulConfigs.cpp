@@ -7,6 +7,8 @@
 
 #include "kernels/MatmulConfigs.h"
 
+#include <algorithm>
+
 using namespace flashtile;
 
 /// Whether tensor cores multiply this type as it is: f32 takes three products,
@@ -32,34 +34,112 @@ MatmulTiles flashtile::defaultMatmulTiles(DeviceClass device, DType dtype,
   return {128, 128, 64, 8, 2};
 }
 
-std::vector<MatmulTiles> flashtile::matmulCandidates(DeviceClass device,
-                                                     DType dtype) {
-  std::vector<MatmulTiles> all = {defaultMatmulTiles(device, dtype)};
-  if (device == DeviceClass::Cpu) {
-    for (const MatmulTiles &tiles :
-         {MatmulTiles{64, 64, 64}, MatmulTiles{64, 64, 128},
-          MatmulTiles{64, 128, 64}, MatmulTiles{64, 256, 64},
-          MatmulTiles{128, 128, 64}, MatmulTiles{128, 128, 128}})
-      all.push_back(tiles);
-    return all;
-  }
-  if (!hasTensorCores(dtype)) {
-    for (const MatmulTiles &tiles :
-         {MatmulTiles{32, 32, 32}, MatmulTiles{64, 32, 16},
-          MatmulTiles{64, 64, 16}, MatmulTiles{128, 64, 32, 8},
-          MatmulTiles{128, 128, 32, 8}})
-      all.push_back(tiles);
-    return all;
-  }
-  struct Tile {
-    int64_t blockM, blockN, numWarps;
+//===----------------------------------------------------------------------===//
+// By the model
+//===----------------------------------------------------------------------===//
+
+static TileShape shapeOf(DType dtype, const MatmulTiles &tiles) {
+  TileShape shape;
+  shape.work = TileWork::Product;
+  shape.dtype = dtype;
+  shape.rows = tiles.blockM;
+  shape.columns = tiles.blockN;
+  shape.depth = tiles.blockK;
+  shape.numWarps = tiles.numWarps;
+  shape.numStages = tiles.numStages;
+  return shape;
+}
+
+TileDemand flashtile::matmulDemand(const TileLimits &limits, DType dtype,
+                                   const MatmulTiles &tiles) {
+  return tileDemand(limits, shapeOf(dtype, tiles));
+}
+
+TileDemand flashtile::matmulDemand(DeviceClass device, DType dtype,
+                                   const MatmulTiles &tiles) {
+  return matmulDemand(TileLimits::of(device), dtype, tiles);
+}
+
+static const std::vector<MatmulTiles> candidatesOfCpu = {
+    {64, 64, 64},  {64, 64, 128},  {64, 128, 64},
+    {64, 256, 64}, {128, 128, 64}, {128, 128, 128}};
+
+/// f32 and f64, where the operands of a tile take most registers.
+static const std::vector<MatmulTiles> candidatesOfWide = {{32, 32, 32, 4, 2},
+                                                          {64, 32, 16, 4, 2},
+                                                          {64, 64, 16, 4, 2},
+                                                          {128, 64, 32, 8, 2},
+                                                          {128, 128, 32, 8, 2}};
+
+/// As many buffers as there is room for beside the result, which a persistent
+/// block stores while the next operands come.
+static int64_t stagesFor(const TileLimits &limits, DType dtype,
+                         MatmulTiles tiles) {
+  constexpr int64_t kFewest = 2, kMost = 4;
+  TileLimits free = limits;
+  free.sharedBytes -=
+      tiles.blockM * tiles.blockN * static_cast<int64_t>(elementSize(dtype));
+  tiles.numStages = kMost;
+  while (tiles.numStages > kFewest &&
+         !matmulDemand(free, dtype, tiles).isFeasible())
+    --tiles.numStages;
+  return tiles.numStages;
+}
+
+/// Tiles that the instructions of a device can have.
+static std::vector<TileShape> spaceOf(const TileLimits &limits, DType dtype) {
+  struct Rows {
+    int64_t rows, numWarps;
   };
-  for (const Tile tile :
-       {Tile{64, 64, 4}, Tile{128, 64, 4}, Tile{64, 128, 4}, Tile{128, 128, 4},
-        Tile{128, 128, 8}, Tile{128, 256, 8}, Tile{256, 128, 8}})
-    for (int64_t blockK : {32, 64})
-      for (int64_t numStages : {2, 3, 4})
-        all.push_back(
-            {tile.blockM, tile.blockN, blockK, tile.numWarps, numStages});
+  const bool isHopper =
+      limits.device == DeviceClass::Sm90a && elementSize(dtype) == 2;
+  const std::vector<Rows> all =
+      isHopper
+          ? std::vector<Rows>{{64, 4}, {128, 4}, {128, 8}, {192, 12}, {256, 8}}
+          : std::vector<Rows>{{64, 4}, {128, 4}, {128, 8}, {256, 8}};
+  std::vector<TileShape> space;
+  for (const Rows &each : all)
+    for (int64_t columns = 32; columns <= 256; columns += isHopper ? 16 : 32)
+      for (const int64_t depth : {32, 64, 128}) {
+        MatmulTiles tiles = {each.rows, columns, depth, each.numWarps, 2};
+        tiles.numStages = stagesFor(limits, dtype, tiles);
+        space.push_back(shapeOf(dtype, tiles));
+      }
+  return space;
+}
+
+std::vector<MatmulTiles> flashtile::matmulCandidates(const TileLimits &limits,
+                                                     DType dtype,
+                                                     const MatmulSize &size) {
+  std::vector<MatmulTiles> all = {defaultMatmulTiles(limits.device, dtype)};
+  const auto add = [&](const std::vector<MatmulTiles> &more) {
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  if (limits.device == DeviceClass::Cpu)
+    return add(candidatesOfCpu);
+  if (!hasTensorCores(dtype))
+    return add(candidatesOfWide);
+  TileProblem problem;
+  problem.rows = size.m;
+  problem.columns = size.n;
+  problem.depth = size.k;
+  problem.batch = size.batch;
+  problem.multiprocessors = size.multiprocessors;
+  // Few enough for tuning to take seconds.
+  constexpr size_t kMost = 12, kMostOfRows = 4, kWithOtherStages = 2;
+  for (const TileShape &shape :
+       bestShapes(limits, spaceOf(limits, dtype), problem, kMost, kMostOfRows))
+    all.push_back({shape.rows, shape.columns, shape.depth, shape.numWarps,
+                   shape.numStages});
+  for (size_t i = 1; i < std::min(all.size(), kWithOtherStages + 1); ++i)
+    for (const int64_t more : {-1, 1}) {
+      MatmulTiles tiles = all[i];
+      tiles.numStages += more;
+      const TileDemand demand = matmulDemand(limits, dtype, tiles);
+      if (tiles.numStages >= 2 && demand.isFeasible() &&
+          demand.numStages == tiles.numStages)
+        all.push_back(tiles);
+    }
   return all;
 }

@@ -9,7 +9,7 @@
 #define FLASHTILE_KERNELS_MATMULCONFIGS_H
 
 #include "kernels/Activation.h"
-#include "kernels/ProblemClass.h"
+#include "kernels/TileFeasibility.h"
 #include "runtime/DType.h"
 
 #include <cstdint>
@@ -31,8 +31,22 @@ MatmulTiles defaultMatmulTiles(DeviceClass device, DType dtype,
                                Activation activation = Activation::None,
                                bool hasBias = false);
 
-/// What tuning tries; the default is among them.
-std::vector<MatmulTiles> matmulCandidates(DeviceClass device, DType dtype);
+/// What tiles take of registers and shared memory, on the GPU that the class is
+/// named after or with the limits of a device.
+TileDemand matmulDemand(const TileLimits &limits, DType dtype,
+                        const MatmulTiles &tiles);
+TileDemand matmulDemand(DeviceClass device, DType dtype,
+                        const MatmulTiles &tiles);
+
+/// Of a product, as far as the order of the candidates depends on it.
+struct MatmulSize {
+  int64_t m = 4096, n = 4096, k = 4096, batch = 1, multiprocessors = 132;
+};
+
+/// What tuning tries: the default, and then the feasible tiles that the model
+/// of TileFeasibility.h thinks best of.
+std::vector<MatmulTiles> matmulCandidates(const TileLimits &limits, DType dtype,
+                                          const MatmulSize &size = {});
 
 } // namespace flashtile
 

@@ -18,7 +18,7 @@
 namespace flashtile {
 
 struct ChildResult {
-  int exitCode = -1; ///< of exit(); minus the number of a signal
+  int exitCode = -1;  ///< of exit(); minus the number of a signal
   std::string errors; ///< what it wrote to stderr
 };
 
