@@ -133,6 +133,18 @@ void StackRewriter::widenOperands(Operation *op) {
       widenOperand(dot.getCMutable(), result.dim);
     return;
   }
+  if (auto advance = dyn_cast<AdvanceOp>(op)) {
+    // The window of all programs, which each moves to its own rows.
+    ProgramValue moved = stack.of(advance.getResult());
+    Operation *window = advance.getPointer().getDefiningOp();
+    if (!moved.isStacked() || !stack.of(advance.getPointer()).isSame())
+      return;
+    builder.setInsertionPoint(op);
+    Value clone = builder.clone(*window)->getResult(0);
+    clone.setType(widened(clone.getType(), moved.dim));
+    advance.getPointerMutable().assign(clone);
+    return;
+  }
   std::optional<unsigned> dim;
   if (isa<LoadOp, StoreOp>(op)) {
     if (ProgramValue pointer = stack.of(op->getOperand(0)); pointer.isStacked())
