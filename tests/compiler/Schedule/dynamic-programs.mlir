@@ -1,9 +1,19 @@
-// RUN: fa-opt %s --remarks --pass-pipeline='builtin.module(tile.kernel(convert-tile-to-tilegpu{target=sm_90a},tilegpu-order-programs,tilegpu-specialize-warps{persistent=dynamic},cse))' 2>%t.remarks | FileCheck %s
+// RUN: fa-opt %s --remarks --pass-pipeline='builtin.module(tile.kernel(convert-tile-to-tilegpu{target=sm_90a},tilegpu-order-programs,tilegpu-specialize-warps,cse))' 2>%t.remarks | FileCheck %s
 // RUN: FileCheck %s --input-file %t.remarks --check-prefix=REMARK
-// RUN: fa-opt %s --tile-to-nvvm='target=sm_90a persistent=dynamic' | FileCheck %s --check-prefix=NVVM
-// RUN: fa-translate --target=sm_90a --emit=ptx --persistent=dynamic %s -o %t.ptx
+// RUN: fa-opt %s --tile-to-nvvm='target=sm_90a' | FileCheck %s --check-prefix=NVVM
+// RUN: fa-translate --target=sm_90a --emit=ptx %s -o %t.ptx
 // RUN: FileCheck %s --input-file %t.ptx --check-prefix=PTX
 // RUN: %if ptxas %{ %ptxas -v -arch=sm_90a %t.ptx -o %t.cubin 2>&1 | FileCheck %s --check-prefix=PTXAS %}
+// RUN: fa-translate --target=sm_90a --emit=ptx --persistent=off %s | FileCheck %s --check-prefix=OFF
+// RUN: fa-translate --target=sm_90a --emit=ptx --report %s -o %t.ptx 2>&1 | FileCheck %s --check-prefix=REPORT
+// RUN: not fa-translate --target=sm_90a --emit=ptx --persistent=yes %s 2>&1 | FileCheck %s --check-prefix=ERROR
+
+// OFF-NOT: atom.
+// OFF: .param .u32 growing_param_8
+// OFF-NOT: growing_param_9
+// OFF-NOT: atom.
+// REPORT: function growing: {{.*}}, persistent with 1 block on each multiprocessor, programs by a counter
+// ERROR: expected 'persistent' to be auto, off, static or dynamic, but got 'yes'
 
 // PTXAS-NOT: C75
 // PTXAS: 0 bytes spill stores, 0 bytes spill loads

@@ -251,37 +251,6 @@ tile.kernel @prints(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %o: !tile.ptr<f32>
 
 // -----
 
-// Programs of different length are taken by blocks that have nothing to do.
-// REMARK: remark: [Missed] Persistent {{.*}}a block for each program: programs do not take equally long, and blocks take new ones as others end
-// REMARK: remark: [Passed] Roles
-tile.kernel @unequal(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %o: !tile.ptr<f32>, %n: i32) grid(n) -> (n ceildiv 64) {
-  %c0 = arith.constant 0 : i32
-  %size = arith.constant 64 : i32
-  %zero = arith.constant 0 : i64
-  %one = arith.constant 1 : i64
-  %d = arith.constant 64 : i64
-  %x = tile.program_id x
-  %n64 = arith.extsi %n : i32 to i64
-  %row = arith.muli %x, %size : i32
-  %row64 = arith.extsi %row : i32 to i64
-  %init = arith.constant dense<0.0> : tensor<64x64xf32>
-  %qw = tile.make_block_ptr %q shape[%n64, %d] strides[%d, %one] offsets[%row64, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
-  %qt = tile.load %qw : !tile.block_ptr<64x64xbf16>
-  %a = scf.for %j = %c0 to %row step %size iter_args(%acc = %init) -> (tensor<64x64xf32>) : i32 {
-    %j64 = arith.extsi %j : i32 to i64
-    %kw = tile.make_block_ptr %k shape[%n64, %d] strides[%d, %one] offsets[%j64, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
-    %kt = tile.load %kw : !tile.block_ptr<64x64xbf16>
-    %t = tile.trans %kt order [1, 0] : tensor<64x64xbf16> -> tensor<64x64xbf16>
-    %s = tile.dot %qt, %t, %acc : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
-    scf.yield %s : tensor<64x64xf32>
-  }
-  %ow = tile.make_block_ptr %o shape[%n64, %d] strides[%d, %one] offsets[%row64, %zero] : !tile.ptr<f32> -> !tile.block_ptr<64x64xf32>
-  tile.store %ow, %a : !tile.block_ptr<64x64xf32>
-  tile.return
-}
-
-// -----
-
 // A single product is over before anything runs ahead.
 // REMARK: remark: [Missed] Roles {{.*}}no producer warp: no loop loads operands of products
 tile.kernel @no_loop(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %o: !tile.ptr<f32>, %n: i32) grid(n) -> (n ceildiv 64) {
