@@ -263,6 +263,7 @@ static TuningResult measure(const Problem &problem,
   const Device device = q.tensor.device();
   TuningProblem tuning;
   tuning.key = tuningKey(problem);
+  tuning.program = buildAttentionVariantKernel(problem.config).text();
   tuning.device = device;
   const FlashAttentionClass kind =
       classOf(problem.operands, problem.config.causal);

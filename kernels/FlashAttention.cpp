@@ -47,6 +47,15 @@ problemConfig(const Operand &q, const Operand &k, const Operand &v,
   return config;
 }
 
+static kernels::FlashAttentionConfig
+configFor(kernels::FlashAttentionConfig config,
+          const FlashAttentionTiles &tiles, Device device) {
+  config.blockM = tiles.blockM;
+  config.blockN = tiles.blockN;
+  config.mendsBehind = config.causal && device.isCuda();
+  return config;
+}
+
 /// The compiled kernel of a configuration, compiled on first use.
 static Kernel kernelFor(const kernels::FlashAttentionConfig &config,
                         const FlashAttentionTiles &tiles, Device device) {
@@ -72,15 +81,12 @@ static Kernel kernelFor(const kernels::FlashAttentionConfig &config,
                    config.lseRest};
   static kernels::LookupTable<Key, Kernel> table;
   return table.get(key, [&] {
-    kernels::FlashAttentionConfig tiled = config;
-    tiled.blockM = tiles.blockM;
-    tiled.blockN = tiles.blockN;
-    tiled.mendsBehind = config.causal && device.isCuda();
     CompilerOptions compiler;
     compiler.numWarps = tiles.numWarps;
     compiler.numStages = tiles.numStages;
     return Jit(device, compiler)
-        .compile(kernels::buildFlashAttentionForward(tiled))
+        .compile(kernels::buildFlashAttentionForward(
+            configFor(config, tiles, device)))
         .kernel();
   });
 }
@@ -193,6 +199,9 @@ static TuningResult measure(const Operands &operands,
   const Device device = q.tensor.device();
   TuningProblem problem;
   problem.key = key;
+  problem.program = kernels::buildFlashAttentionForward(
+                        configFor(config, FlashAttentionTiles(), device))
+                        .text();
   problem.device = device;
   const FlashAttentionClass kind = classOf(operands, config);
   for (const FlashAttentionTiles &candidate : flashAttentionCandidates(kind)) {

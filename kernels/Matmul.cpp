@@ -295,6 +295,7 @@ static TuningResult measure(const Product &product,
   const Device device = product.a.device();
   TuningProblem problem;
   problem.key = key;
+  problem.program = buildMatmulKernel(config).text();
   problem.device = device;
   const TileLimits limits = TileLimits::of(device);
   MatmulSize size;

@@ -205,6 +205,7 @@ static TuningResult measure(const Problem &problem, const MlpOptions &options) {
   const DType dtype = problem.config.dtype;
   TuningProblem tuning;
   tuning.key = tuningKey(problem);
+  tuning.program = buildMlpKernel(problem.config).text();
   tuning.device = device;
   std::vector<MlpTiles> candidates = {
       defaultMlpTiles(deviceClassOf(device), dtype, widthOf(problem),

@@ -95,7 +95,7 @@ static Digest keyOf(const TuningProblem &problem,
     list += config.toString() + "\n";
   return digest({"tuning", compilerBuildId, llvmIdentity(),
                  EnvOptions::read().cacheKey(), identityOf(problem.device),
-                 problem.key, list});
+                 problem.key, problem.program, list});
 }
 
 static std::vector<TuningConfig>

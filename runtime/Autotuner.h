@@ -9,6 +9,7 @@
 //
 //   TuningProblem problem;
 //   problem.key = "my_kernel f32 n=4096";
+//   problem.program = buildMine(64).text();
 //   problem.configs = {{{"block", 64}}, {{"block", 128}, {"num_warps", 8}}};
 //   problem.build = [&](const TuningConfig &config) {
 //     Kernel kernel = Jit(...).compile(buildMine(config.at("block"))).kernel();
@@ -19,8 +20,9 @@
 // A configuration that does not compile or does not run is out of the race, and
 // its reason is in the result. What was found is kept: in this process, and on
 // disk beside the compiled kernels (FLASHTILE_CACHE_DIR), by the device, the
-// key, the configurations and the build of the compiler. Whatever is wrong with
-// a file there makes it a miss.
+// key, the program, the configurations and the build of the compiler: a kernel
+// that has changed is tuned anew. Whatever is wrong with a file there makes it
+// a miss.
 //
 // Thread safety: any number of threads may tune at once. Configurations are
 // compiled in parallel, so `build` is called from several threads; measuring is
@@ -46,6 +48,9 @@ struct TuningProblem {
   /// Names the class of problems that share a best configuration: everything
   /// but the device that the choice depends on.
   std::string key;
+  /// The text of the program in some configuration, or whatever else changes
+  /// when the program does: results do not outlive it.
+  std::string program;
   Device device = Device::cpu();
   /// At least one. Those given again do not count.
   std::vector<TuningConfig> configs;

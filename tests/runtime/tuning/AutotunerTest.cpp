@@ -136,11 +136,16 @@ TEST_F(AutotunerTest, OtherProblemsAreMeasured) {
   other.key = "sleep well";
   autotune(other, quick);
   autotune(sleepers({200, 100, 300}), quick);
+  // As if the kernel had been written anew.
+  TuningProblem changed = sleepers({200, 100});
+  changed.program = "sleep in another way";
+  EXPECT_FALSE(autotune(changed, quick).fromCache);
+  EXPECT_TRUE(autotune(changed, quick).fromCache);
   TuningOptions again = quick;
   again.usesCache = false;
   EXPECT_FALSE(autotune(sleepers({200, 100}), again).fromCache);
-  EXPECT_EQ(built, 2 + 2 + 3 + 2);
-  EXPECT_EQ(folder.size(), 3u);
+  EXPECT_EQ(built, 2 + 2 + 3 + 2 + 2);
+  EXPECT_EQ(folder.size(), 4u);
 }
 
 TEST_F(AutotunerTest, WithoutACacheFolder) {
