@@ -169,6 +169,13 @@ INSTANTIATE_TEST_SUITE_P(
         BackwardCase{{1, 2, 200, 256}, {1, 2, 200, 256}, DType::BF16, false},
         BackwardCase{{1, 2, 200, 256}, {1, 2, 200, 256}, DType::F16, true},
         BackwardCase{{1, 2, 7, 72}, {1, 2, 5, 72}, DType::F16, true},
+        // Rows that are no whole number of instructions.
+        BackwardCase{{1, 3, 200, 40}, {1, 3, 130, 40}, DType::BF16, true},
+        BackwardCase{{2, 4, 130, 72}, {2, 2, 190, 72}, DType::BF16, false},
+        BackwardCase{{1, 3, 300, 88}, {1, 3, 300, 88}, DType::BF16, true},
+        BackwardCase{{150, 300, 104}, {150, 140, 104}, DType::F16, false},
+        BackwardCase{{1, 2, 200, 168}, {1, 2, 200, 168}, DType::BF16, true},
+        BackwardCase{{1, 2, 200, 200}, {1, 2, 200, 200}, DType::BF16, false},
         // More programs than multiprocessors, which take several each.
         BackwardCase{{2, 100, 130, 64}, {2, 50, 200, 64}, DType::BF16, false},
         BackwardCase{{150, 300, 128}, {150, 140, 128}, DType::F16, true}));
@@ -193,7 +200,7 @@ TEST_F(BackwardGpuTest, LengthsAroundTheEdgesOfTiles) {
 // deterministic one; elsewhere it stays right.
 TEST_F(BackwardGpuTest, RepeatsGiveTheSameBits) {
   for (const int64_t n : {64, 130, 200, 1000})
-    for (const int64_t d : {64, 128})
+    for (const int64_t d : {64, 72, 128})
       for (const bool isCausal : {false, true}) {
         Pass run({{2, 20, n, d}, {2, 20, n, d}, DType::BF16, isCausal});
         for (const Form form : {Form::Fused, Form::FusedDeterministic}) {

@@ -175,6 +175,50 @@ INSTANTIATE_TEST_SUITE_P(
         AttentionCase{{150, 300, 128}, {150, 140, 128}, DType::F16, false},
         AttentionCase{{150, 300, 128}, {150, 140, 128}, DType::F16, true}));
 
+// Rows that are no whole number of instructions: each form of boxes, at lengths
+// that leave tiles ragged, with more programs than multiprocessors.
+TEST_F(KernelGpuTest, EveryHeadDimension) {
+  for (int64_t headDim = 8; headDim <= 256; headDim += 8)
+    for (const bool isCausal : {false, true}) {
+      const Tensor q = Tensor::randn({2, 150, headDim}, DType::BF16, 1);
+      const Tensor k = Tensor::randn({2, 333, headDim}, DType::BF16, 2);
+      const Tensor v = Tensor::randn({2, 333, headDim}, DType::BF16, 3);
+      FlashAttentionOptions options;
+      options.causal = isCausal;
+      // Every second row of a tensor, which rows around it share.
+      const Tensor all =
+          Tensor::full({2, 150, 2, headDim + 8}, 7, DType::BF16, gpu0);
+      Tensor o = all.select(2, 0).narrow(2, 0, headDim);
+      const Tensor qThere = q.to(gpu0), kThere = k.to(gpu0),
+                   vThere = v.to(gpu0);
+      Tensor lse = Tensor::zeros({2, 150}, DType::F32, gpu0);
+      flashAttention(qThere, kThere, vThere, options, o, lse);
+      reference::AttentionOptions problem;
+      problem.causal = isCausal;
+      const auto truth = reference::denseAttention(q, k, v, problem);
+      const auto plain =
+          reference::plainAttention(q, k, v, DType::BF16, problem);
+      const Tensor result = o.to(Device::cpu());
+      const auto verdict = reference::judge(result, truth.o, plain.o);
+      EXPECT_TRUE(verdict.pass)
+          << headDim << ": " << verdict.error << " > " << verdict.limit;
+      const auto ofLse =
+          reference::judge(lse.to(Device::cpu()), truth.lse, plain.lse);
+      EXPECT_TRUE(ofLse.pass)
+          << headDim << ": " << ofLse.error << " > " << ofLse.limit;
+      const Tensor beside = all.to(Device::cpu());
+      for (const Tensor &other :
+           {beside.select(2, 1), beside.select(2, 0).narrow(2, headDim, 8)})
+        for (const float value : other.to(DType::F32).toVector<float>())
+          ASSERT_EQ(value, 7) << headDim;
+      for (int repeat = 0; repeat < 10; ++repeat) {
+        flashAttention(qThere, kThere, vThere, options, o, lse);
+        ASSERT_TRUE(reference::judgeExact(o.to(Device::cpu()), result).pass)
+            << headDim << ", launch " << repeat;
+      }
+    }
+}
+
 // Tiles with such values are added key by key where the diagonal crosses them.
 TEST_F(KernelGpuTest, ValuesThatAreNotFiniteReachTheRowsThatSeeThem) {
   constexpr int64_t kRows = 300, kKeys = 333;
@@ -182,7 +226,7 @@ TEST_F(KernelGpuTest, ValuesThatAreNotFiniteReachTheRowsThatSeeThem) {
   auto random = [](int64_t rows, int64_t headDim, uint64_t seed) {
     return Tensor::randn({2, rows, headDim}, DType::F32, seed).to(DType::BF16);
   };
-  for (const int64_t headDim : {64, 128})
+  for (const int64_t headDim : {64, 72, 128})
     for (const auto alignment :
          {CausalAlignment::BottomRight, CausalAlignment::TopLeft})
       for (const int64_t key : {0, 40, 190, 299})
@@ -220,7 +264,7 @@ TEST_F(KernelGpuTest, ValuesThatAreNotFiniteReachTheRowsThatSeeThem) {
 // Buffers that are filled while somebody still reads them show in short rows
 // and in some launches only.
 TEST_F(KernelGpuTest, ManyShortProgramsGiveTheSameBitsInEveryLaunch) {
-  for (const int64_t headDim : {64, 128})
+  for (const int64_t headDim : {40, 64, 72, 104, 128, 200})
     for (const int64_t keys : {1, 130, 200})
       for (const bool isCausal : {false, true}) {
         auto there = [&](const Shape &shape, uint64_t seed) {
