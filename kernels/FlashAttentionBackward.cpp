@@ -12,11 +12,13 @@
 
 #include "kernels/DenseAttentionBackward.h"
 #include "kernels/FlashAttentionBackwardKernels.h"
+#include "kernels/FlashAttentionBackwardSteps.h"
 #include "kernels/FlashAttentionOperands.h"
 #include "kernels/LookupTable.h"
 #include "runtime/Jit.h"
 
 #include <algorithm>
+#include <memory>
 #include <tuple>
 #include <vector>
 
@@ -218,6 +220,26 @@ public:
     return result;
   }
 
+  /// Keys or Queries alone, after what comes before it, once.
+  void run(BackwardStep step) {
+    if (!shift.defined())
+      runRows();
+    step == BackwardStep::Keys ? runKeys() : runQueries();
+  }
+  void compile(BackwardStep step) const {
+    rowsKernel();
+    if (step == BackwardStep::Queries)
+      queriesKernel();
+    else
+      keysKernel();
+    if (step == BackwardStep::Keys && config.causal)
+      mendKernel();
+  }
+  std::string program() const {
+    return buildFlashAttentionBackwardKeys(config).text() +
+           buildFlashAttentionBackwardQueries(config).text();
+  }
+
   /// What run() launches.
   std::vector<Kernel>
   kernels(const FlashAttentionBackwardOptions &options) const {
@@ -377,22 +399,13 @@ classOf(const Tensor &q, const FlashAttentionBackwardOptions &options) {
   return {deviceClassOf(q.device()), q.dtype(), q.size(-1), options.causal};
 }
 
-static void complete(FlashAttentionTiles &tiles,
-                     const FlashAttentionTiles &asked) {
-  for (auto member :
-       {&FlashAttentionTiles::blockM, &FlashAttentionTiles::blockN,
-        &FlashAttentionTiles::numWarps, &FlashAttentionTiles::numStages})
-    if (asked.*member)
-      tiles.*member = asked.*member;
-}
-
 static FlashAttentionBackwardTiles
 tilesOf(const Tensor &q, const FlashAttentionBackwardOptions &options,
         Form form) {
   FlashAttentionBackwardTiles tiles =
       defaultFlashAttentionBackwardTiles(classOf(q, options), form);
-  complete(tiles.keys, options.tiles.keys);
-  complete(tiles.queries, options.tiles.queries);
+  completeTiles(tiles.keys, options.tiles.keys);
+  completeTiles(tiles.queries, options.tiles.queries);
   return tiles;
 }
 
@@ -403,6 +416,23 @@ Form flashtile::flashAttentionBackwardForm(
   return options.form == Form::Default
              ? defaultFlashAttentionBackwardForm(classOf(q, options))
              : options.form;
+}
+
+static bool hasWork(const AttentionOperands &operands) {
+  return operands.q.tensor.numel() > 0 && operands.k.rows > 0;
+}
+
+/// Explicit options count most, then tuning if asked for, then the tables.
+static std::pair<Form, FlashAttentionBackwardTiles>
+choose(const BackwardCall &call, const Tensor &q, const Tensor &k,
+       const Tensor &v) {
+  const FlashAttentionBackwardOptions &options = call.options;
+  if (options.tune && options.form != Form::Dense && hasWork(call.operands)) {
+    const FlashAttentionBackwardChoice best = knownOrTunedBackward(call);
+    return {best.form, best.tiles};
+  }
+  const Form form = flashAttentionBackwardForm(q, k, v, options);
+  return {form, tilesOf(q, options, form)};
 }
 
 static FlashAttentionGradients
@@ -430,12 +460,12 @@ FlashAttentionGradients flashtile::flashAttentionBackward(
     const Tensor &gradLse, const FlashAttentionBackwardOptions &options) {
   const AttentionOperands operands = checkedAttentionOperands(q, k, v);
   checkProblem(q, saved, gradO, gradLse);
-  const Form form = flashAttentionBackwardForm(q, k, v, options);
+  const auto [form, tiles] =
+      choose({operands, saved, gradO, gradLse, options}, q, k, v);
   if (form == Form::Dense)
     return denseGradients(q, k, v, gradO, gradLse, options);
   FlashAttentionGradients result =
-      FusedBackward(operands, saved, gradO, gradLse, options, form,
-                    tilesOf(q, options, form))
+      FusedBackward(operands, saved, gradO, gradLse, options, form, tiles)
           .run(options);
   for (auto [gradient, operand] :
        {std::pair(&result.q, &q), {&result.k, &k}, {&result.v, &v}})
@@ -463,4 +493,45 @@ std::vector<Kernel> flashtile::flashAttentionBackwardKernels(
   return FusedBackward(operands, saved, saved.o, {}, options, form,
                        tilesOf(q, options, form))
       .kernels(options);
+}
+
+//===----------------------------------------------------------------------===//
+// Tuning
+//===----------------------------------------------------------------------===//
+
+static FusedBackward fusedBackward(const BackwardCall &call, Form form,
+                                   const FlashAttentionBackwardTiles &tiles) {
+  return FusedBackward(call.operands, call.saved, call.gradO, call.gradLse,
+                       call.options, form, tiles);
+}
+
+std::string kernels::backwardProgram(const BackwardCall &call, Form form) {
+  return fusedBackward(call, form, FlashAttentionBackwardTiles()).program();
+}
+
+std::function<void()>
+kernels::backwardStep(const BackwardCall &call, Form form,
+                      const FlashAttentionBackwardTiles &tiles,
+                      BackwardStep step) {
+  const FlashAttentionBackwardOptions &options = call.options;
+  const auto pass =
+      std::make_shared<FusedBackward>(fusedBackward(call, form, tiles));
+  if (step == BackwardStep::All) {
+    pass->kernels(options);
+    return [pass, &options] { pass->run(options); };
+  }
+  pass->compile(step);
+  return [pass, step] { pass->run(step); };
+}
+
+FlashAttentionBackwardChoice flashtile::flashAttentionBackwardTuning(
+    const Tensor &q, const Tensor &k, const Tensor &v,
+    const FlashAttentionSaved &saved, const Tensor &gradO,
+    const Tensor &gradLse, const FlashAttentionBackwardOptions &options) {
+  const AttentionOperands operands = checkedAttentionOperands(q, k, v);
+  checkProblem(q, saved, gradO, gradLse);
+  if (!hasWork(operands))
+    refuseAttention("expected queries and keys to measure, but got " +
+                    q.describe() + " and " + k.describe());
+  return tuneBackward({operands, saved, gradO, gradLse, options});
 }

@@ -57,12 +57,16 @@ struct FlashAttentionBackwardOptions {
   /// Tiles of the kernels; 0 lets the library choose. See
   /// FlashAttentionBackwardConfigs.h; the dense form takes no notice.
   FlashAttentionBackwardTiles tiles = FlashAttentionBackwardTiles::open();
+  /// Measures what is left to choose, the form included, once for each class of
+  /// problems, instead of taking it from the tables. The result is kept on
+  /// disk; see runtime/Autotuner.h.
+  bool tune = false;
 
   FlashAttentionBackwardOptions() = default;
   /// The problem of a forward call, with everything else left to the library.
   explicit FlashAttentionBackwardOptions(const FlashAttentionOptions &forward)
       : causal(forward.causal), alignment(forward.alignment),
-        scale(forward.scale) {}
+        scale(forward.scale), tune(forward.tune) {}
 };
 
 struct FlashAttentionGradients {
@@ -92,9 +96,28 @@ FlashAttentionBackwardForm
 flashAttentionBackwardForm(const Tensor &q, const Tensor &k, const Tensor &v,
                            const FlashAttentionBackwardOptions &options = {});
 
+/// What tuning found.
+struct FlashAttentionBackwardChoice {
+  FlashAttentionBackwardForm form = FlashAttentionBackwardForm::Default;
+  FlashAttentionBackwardTiles tiles;
+  /// All that was measured: kernels one by one, then forms. Names of entries
+  /// begin with the kernel's: `keys_and_dq_block_m`.
+  std::vector<TuningTrial> trials;
+};
+
+/// Measures, unless it is known, which form and which tiles are fastest for
+/// these tensors: those of a call that has gradients to compute. Throws
+/// InvalidArgument where there is nothing to compute, and as autotune() does.
+FlashAttentionBackwardChoice
+flashAttentionBackwardTuning(const Tensor &q, const Tensor &k, const Tensor &v,
+                             const FlashAttentionSaved &saved,
+                             const Tensor &gradO, const Tensor &gradLse = {},
+                             const FlashAttentionBackwardOptions &options = {});
+
 /// The compiled kernels that flashAttentionBackward runs for these tensors, in
 /// order, with what flashAttentionSaved gives and contiguous gradients. None
-/// for the dense form, whose kernels are those of products and softmax.
+/// for the dense form, whose kernels are those of products and softmax. Without
+/// a look at `options.tune`: what tuning found goes into the options.
 std::vector<Kernel> flashAttentionBackwardKernels(
     const Tensor &q, const Tensor &k, const Tensor &v,
     const FlashAttentionBackwardOptions &options = {});

@@ -8,6 +8,8 @@
 #include "kernels/FlashAttentionBackwardConfigs.h"
 
 #include <optional>
+#include <utility>
+#include <vector>
 
 using namespace flashtile;
 
@@ -129,4 +131,75 @@ Form flashtile::defaultFlashAttentionBackwardForm(
   const bool isBetween = kind.headDim > 128 && kind.headDim <= 192;
   return isBetween || kind.headDim <= 64 ? Form::FusedDeterministic
                                          : Form::Fused;
+}
+
+//===----------------------------------------------------------------------===//
+// What tuning tries
+//===----------------------------------------------------------------------===//
+
+void flashtile::completeTiles(FlashAttentionTiles &tiles,
+                              const FlashAttentionTiles &asked) {
+  for (auto member :
+       {&FlashAttentionTiles::blockM, &FlashAttentionTiles::blockN,
+        &FlashAttentionTiles::numWarps, &FlashAttentionTiles::numStages})
+    if (asked.*member)
+      tiles.*member = asked.*member;
+}
+
+namespace {
+/// Rows that stay, and warps.
+struct Rows {
+  int64_t rows, numWarps;
+};
+} // namespace
+
+static std::vector<Rows> rowsToTry(const FlashAttentionClass &kind) {
+  if (elementSize(kind.dtype) > 2)
+    return {{16, 4}, {16, 8}, {32, 4}, {32, 8}, {64, 8}};
+  if (kind.device == DeviceClass::Sm90a)
+    return {{64, 4}, {128, 8}, {192, 12}};
+  return {{64, 4}, {64, 8}, {128, 8}};
+}
+
+/// blockM, blockN
+static constexpr std::pair<int64_t, int64_t> tilesOfCpu[] = {
+    {32, 32}, {32, 64}, {64, 32}, {64, 64}, {64, 128}, {128, 64}};
+
+std::vector<FlashAttentionTiles>
+flashtile::flashAttentionBackwardCandidates(const FlashAttentionClass &kind,
+                                            TileWork work,
+                                            const FlashAttentionTiles &first) {
+  std::vector<FlashAttentionTiles> all = {first};
+  if (kind.device == DeviceClass::Cpu) {
+    for (const auto &[blockM, blockN] : tilesOfCpu)
+      all.push_back({blockM, blockN, 4, 2});
+    return all;
+  }
+  const bool ownsQueries = work == TileWork::QueryGradients;
+  // The columns' tile has the rows of dq, which warps share by 16.
+  const int64_t step = work == TileWork::KeyGradientsAndDq ? 32 : 16;
+  std::vector<TileShape> space;
+  for (const Rows &each : rowsToTry(kind))
+    for (int64_t columns = step; columns <= 128; columns += step) {
+      TileShape shape = flashAttentionShape(kind, first, work);
+      shape.rows = each.rows;
+      shape.columns = columns;
+      shape.numWarps = each.numWarps;
+      shape.numStages = 2;
+      space.push_back(shape);
+    }
+  TileProblem problem;
+  problem.rows = ownsQueries ? kind.queries : kind.keys;
+  problem.columns = ownsQueries ? kind.keys : kind.queries;
+  problem.batch = kind.heads;
+  problem.causal = kind.causal;
+  problem.multiprocessors = kind.multiprocessors;
+  // Few enough for tuning to take seconds.
+  constexpr size_t kMost = 9, kMostOfRows = 4;
+  for (const TileShape &shape : bestShapes(flashAttentionLimits(kind), space,
+                                           problem, kMost, kMostOfRows))
+    all.push_back({ownsQueries ? shape.rows : shape.columns,
+                   ownsQueries ? shape.columns : shape.rows, shape.numWarps,
+                   shape.numStages});
+  return all;
 }

@@ -3,7 +3,8 @@
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What flashAttentionBackward runs where its caller chooses nothing.
+// What flashAttentionBackward runs where its caller chooses nothing, and what
+// it tries where it is asked to tune.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,6 +53,16 @@ struct FlashAttentionBackwardTiles {
 FlashAttentionBackwardTiles
 defaultFlashAttentionBackwardTiles(const FlashAttentionClass &kind,
                                    FlashAttentionBackwardForm form);
+
+/// Replaces what `asked` names: all that is not 0.
+void completeTiles(FlashAttentionTiles &tiles,
+                   const FlashAttentionTiles &asked);
+
+/// What tuning tries for a kernel of the fused forms, by what its loop does:
+/// `first`, and then the feasible tiles that the model thinks best of.
+std::vector<FlashAttentionTiles>
+flashAttentionBackwardCandidates(const FlashAttentionClass &kind, TileWork work,
+                                 const FlashAttentionTiles &first);
 
 /// Of the kernels before and after, which move memory and compute little:
 /// blockM rows.

@@ -116,16 +116,16 @@ flashtile::flashAttentionClassOf(Device device, DType dtype, int64_t headDim,
   return kind;
 }
 
-static TileLimits limitsOf(const FlashAttentionClass &kind) {
+TileLimits flashtile::flashAttentionLimits(const FlashAttentionClass &kind) {
   TileLimits limits = TileLimits::of(kind.device);
   if (kind.sharedBytes)
     limits.sharedBytes = kind.sharedBytes;
   return limits;
 }
 
-/// Rows are what stays: keys, in kernels whose programs own them.
-static TileShape shapeOf(const FlashAttentionClass &kind,
-                         const FlashAttentionTiles &tiles, TileWork work) {
+TileShape flashtile::flashAttentionShape(const FlashAttentionClass &kind,
+                                         const FlashAttentionTiles &tiles,
+                                         TileWork work) {
   const bool ownsKeys =
       work == TileWork::KeyGradients || work == TileWork::KeyGradientsAndDq;
   TileShape shape;
@@ -142,7 +142,8 @@ static TileShape shapeOf(const FlashAttentionClass &kind,
 TileDemand flashtile::flashAttentionDemand(const FlashAttentionClass &kind,
                                            const FlashAttentionTiles &tiles,
                                            TileWork work) {
-  return tileDemand(limitsOf(kind), shapeOf(kind, tiles, work));
+  return tileDemand(flashAttentionLimits(kind),
+                    flashAttentionShape(kind, tiles, work));
 }
 
 FlashAttentionTiles
@@ -171,8 +172,8 @@ static std::vector<TileShape> spaceOf(const FlashAttentionClass &kind) {
   std::vector<TileShape> space;
   for (const Rows &each : all)
     for (int64_t columns = 16; columns <= mostColumns; columns += 16)
-      space.push_back(shapeOf(kind, {each.rows, columns, each.numWarps, 2},
-                              TileWork::Attention));
+      space.push_back(flashAttentionShape(
+          kind, {each.rows, columns, each.numWarps, 2}, TileWork::Attention));
   return space;
 }
 
@@ -194,7 +195,8 @@ flashtile::flashAttentionCandidates(const FlashAttentionClass &kind) {
   // Few enough for tuning to take seconds.
   constexpr size_t kMost = 10, kMostOfRows = 5, kWithMoreStages = 2;
   for (const TileShape &shape :
-       bestShapes(limitsOf(kind), spaceOf(kind), problem, kMost, kMostOfRows))
+       bestShapes(flashAttentionLimits(kind), spaceOf(kind), problem, kMost,
+                  kMostOfRows))
     all.push_back({shape.rows, shape.columns, shape.numWarps, shape.numStages});
   // More buffers make little difference: only for the best.
   for (size_t i = 1; i < std::min(all.size(), kWithMoreStages + 1); ++i)

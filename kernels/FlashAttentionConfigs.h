@@ -51,6 +51,12 @@ FlashAttentionClass flashAttentionClassOf(Device device, DType dtype,
                                           int64_t queries, int64_t keys,
                                           int64_t heads);
 
+/// What the model knows tiles by. Rows are what stays: keys, in kernels whose
+/// programs own them.
+TileLimits flashAttentionLimits(const FlashAttentionClass &kind);
+TileShape flashAttentionShape(const FlashAttentionClass &kind,
+                              const FlashAttentionTiles &tiles, TileWork work);
+
 /// What tiles take of registers and shared memory.
 TileDemand flashAttentionDemand(const FlashAttentionClass &kind,
                                 const FlashAttentionTiles &tiles,
