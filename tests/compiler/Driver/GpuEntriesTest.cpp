@@ -73,6 +73,7 @@ TEST(GpuEntries, DefaultsAreThoseOfAnOrdinaryKernel) {
   EXPECT_EQ(entry.sharedBytes, 4096);
   EXPECT_EQ(entry.clusterBlocks, 1);
   EXPECT_EQ(entry.persistentBlocks, 0);
+  EXPECT_EQ(entry.programsAtOnce, (std::array<int64_t, 3>{1, 1, 1}));
   EXPECT_FALSE(entry.countsPrograms);
   EXPECT_TRUE(entry.tensorMaps.empty());
   EXPECT_EQ(Reading(function("nvvm.maxntid = array<i32: 96, 1, 1>"))
@@ -175,4 +176,19 @@ TEST(GpuEntries, WhatIsWrongIsNamed) {
   };
   for (const auto &[text, message] : cases)
     EXPECT_THAT(Reading(text).error, HasSubstr(message)) << text;
+}
+
+TEST(GpuEntries, ProgramsAtOnce) {
+  const Reading two(function("tilegpu.programs_at_once = array<i64: 1, 2, 1>"));
+  ASSERT_EQ(two.error, "");
+  EXPECT_EQ(two.kernel.entries.at(0).programsAtOnce,
+            (std::array<int64_t, 3>{1, 2, 1}));
+  for (const char *wrong : {"array<i64: 2, 1>", "array<i64: 0, 1, 1>",
+                            "array<i64: 65, 1, 1>", "2 : i64"})
+    EXPECT_THAT(
+        Reading(function(std::string("tilegpu.programs_at_once = ") + wrong))
+            .error,
+        HasSubstr("expected 'tilegpu.programs_at_once' to be an array<i64> of "
+                  "three numbers from 1 to 64"))
+        << wrong;
 }
