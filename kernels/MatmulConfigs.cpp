@@ -30,7 +30,7 @@ MatmulTiles flashtile::defaultMatmulTiles(DeviceClass device, DType dtype,
                       (hasBias && activation != Activation::None &&
                        activation != Activation::Relu);
   if (elementSize(dtype) == 2)
-    return {128, isLong ? 192 : 256, 64, 8, 3};
+    return {128, isLong ? 192 : 256, 64, 8, 4};
   return {128, 128, 64, 8, 2};
 }
 

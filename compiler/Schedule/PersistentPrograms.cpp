@@ -9,6 +9,7 @@
 
 #include "compiler/Analysis/Layout/LayoutConversion.h"
 #include "compiler/Conversion/TileToTileGPU/LayoutAttrs.h"
+#include "compiler/Schedule/StorePlan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -202,6 +203,15 @@ static int64_t bytesOf(RankedTensorType type) {
   return type.getNumElements() * std::max<int64_t>(bits / 8, 1);
 }
 
+/// Whether warps hold parts of what is reduced to one element.
+static bool crossesWarps(Operation *reduce) {
+  unsigned axis = reduce->getAttrOfType<IntegerAttr>("axis").getInt();
+  DistributedLayout layout = layoutOf(reduce->getOperand(0).getType());
+  return llvm::any_of(layout.warps(), [&](const Digit &digit) {
+    return digit.extent > 1 && digit.step[axis] != 0;
+  });
+}
+
 int64_t flashtile::gpu::bytesBesideRings(
     KernelOp kernel, function_ref<bool(tilegpu::StageOp)> isInRing) {
   int64_t warps =
@@ -210,7 +220,19 @@ int64_t flashtile::gpu::bytesBesideRings(
   // Partial results of a reduction or a scan: eight of each lane at a time.
   constexpr int64_t kPartialBytes = 8 * 32 * 8;
   int64_t staged = 0, scratch = 0;
+  // What TMA can store has a buffer of its own, of the fewest columns.
+  DenseSet<Operation *> stored;
+  kernel.getBody().walk([&](tilegpu::StoreOp store) {
+    std::string whyNot;
+    std::optional<StorePlan> plan = planStore(store, kernel, whyNot);
+    if (!plan)
+      return;
+    stored.insert(plan->convert);
+    staged += rounded(plan->bytes(plan->widths.back()));
+  });
   kernel.getBody().walk([&](Operation *op) {
+    if (stored.contains(op))
+      return;
     if (auto stage = dyn_cast<tilegpu::StageOp>(op)) {
       if (!isInRing(stage))
         staged += rounded(sharedBytes(stage.getType()));
@@ -225,7 +247,8 @@ int64_t flashtile::gpu::bytesBesideRings(
       for (Value operand : op->getOperands())
         if (auto type = dyn_cast<RankedTensorType>(operand.getType()))
           scratch = std::max(scratch, rounded(2 * bytesOf(type)));
-    } else if (isa<SumOp, MaxOp, MinOp, ReduceOp, ScanOp>(op)) {
+    } else if (isa<ScanOp>(op) ||
+               (isa<SumOp, MaxOp, MinOp, ReduceOp>(op) && crossesWarps(op))) {
       scratch = std::max(scratch, rounded(kPartialBytes * warps));
     }
   });

@@ -7,12 +7,18 @@
 
 #include "compiler/Schedule/StorePlan.h"
 
+#include "compiler/Analysis/Layout/LayoutPart.h"
+#include "compiler/Conversion/TileToTileGPU/LayoutAttrs.h"
+#include "dialects/TileGPU/IR/LaunchAttributes.h"
+
 #include "mlir/IR/AffineMap.h"
+#include "mlir/IR/Builders.h"
 
 using namespace mlir;
 using namespace flashtile;
 using namespace flashtile::gpu;
 using namespace flashtile::tile;
+using flashtile::tile::getElementType;
 
 /// The block of a whole program: the kernel's, that of the consumers, or of
 /// their loop over programs.
@@ -48,16 +54,56 @@ static std::string whyOrdered(tilegpu::StoreOp store) {
   return reason;
 }
 
-/// The buffer's rows are those of the tile: a box must not reach past them. Rows
-/// of an odd number of chunks lie in different banks without a swizzle.
-static std::optional<int64_t> swizzleOf(int64_t rowBytes) {
-  constexpr int64_t kChunk = 16;
+/// The buffer's rows are those of the part of the tile: a box must not reach
+/// past them. Rows of an odd number of chunks lie in different banks without a
+/// swizzle.
+static int64_t swizzleOf(int64_t rowBytes) {
   for (int64_t span : {128, 64, 32})
     if (rowBytes % span == 0)
       return span;
-  if (rowBytes % kChunk == 0)
-    return 0;
+  return 0;
+}
+
+tilegpu::SmemType StorePlan::buffer(int64_t rows, int64_t columns) const {
+  Type element = getElementType(tilegpu::ConvertLayoutOp(convert).getType());
+  return tilegpu::SmemType::get(
+      element.getContext(), {rows, columns}, element,
+      swizzleOf(columns * element.getIntOrFloatBitWidth() / 8));
+}
+
+int64_t StorePlan::bytes(int64_t columns) const {
+  auto tile =
+      cast<RankedTensorType>(tilegpu::ConvertLayoutOp(convert).getType());
+  return sharedBytes(buffer(tile.getDimSize(0), columns));
+}
+
+/// The number of the integer argument that an extent is, among all arguments.
+static std::optional<unsigned> argumentOf(Attribute extent, KernelOp kernel) {
+  auto map = dyn_cast<AffineMapAttr>(extent);
+  if (!map)
+    return std::nullopt;
+  auto symbol = dyn_cast<AffineSymbolExpr>(map.getValue().getResult(0));
+  if (!symbol)
+    return std::nullopt;
+  unsigned position = symbol.getPosition();
+  for (auto [number, type] : llvm::enumerate(kernel.getArgumentTypes()))
+    if (isa<IntegerType>(type) && position-- == 0)
+      return number;
   return std::nullopt;
+}
+
+/// Whether rows of the tensor end with a chunk, or can be asked to.
+static bool endsWithChunk(StorePlan &plan, KernelOp kernel) {
+  Attribute extent = plan.window.extents.front();
+  if (auto constant = dyn_cast<IntegerAttr>(extent))
+    return constant.getInt() % plan.divisor == 0;
+  if (cast<AffineMapAttr>(extent).getValue().getResult(0).isMultipleOf(
+          plan.divisor))
+    return true;
+  // Where there is another function for what is asked for already.
+  if (kernel->hasAttr(tilegpu::kRequiresAttr))
+    plan.rowLength = argumentOf(extent, kernel);
+  return plan.rowLength.has_value();
 }
 
 std::optional<StorePlan> flashtile::gpu::planStore(tilegpu::StoreOp store,
@@ -72,24 +118,45 @@ std::optional<StorePlan> flashtile::gpu::planStore(tilegpu::StoreOp store,
   if (!plan.convert || !plan.convert->hasOneUse())
     return refuse("its tile is in the layout of the store already");
   auto type = cast<RankedTensorType>(store.getValue().getType());
-  constexpr int64_t kBytes = 2, kMostExtent = 256;
+  constexpr int64_t kBytes = 2, kChunk = 16, kMostExtent = 256;
   if (type.getRank() != 2 || type.getElementTypeBitWidth() != 8 * kBytes)
     return refuse("its elements are not of 16 bits");
-  std::optional<int64_t> swizzle = swizzleOf(type.getDimSize(1) * kBytes);
-  if (!swizzle || type.getDimSize(0) > kMostExtent ||
-      type.getDimSize(1) > kMostExtent)
+  const int64_t columns = type.getDimSize(1);
+  if (columns * kBytes % kChunk != 0 || columns > kMostExtent ||
+      type.getDimSize(0) > kMostExtent)
     return refuse("its rows are not whole chunks of 16 bytes, or more than " +
                   std::to_string(kMostExtent) + " elements or rows");
-  plan.swizzle = *swizzle;
   if (std::string reason = whyOrdered(store); !reason.empty())
     return refuse(reason);
   std::optional<TmaWindow> window =
       describeWindow(store.getPointer(), kernel, whyNot);
   if (!window)
     return std::nullopt;
-  auto columns = dyn_cast<IntegerAttr>(window->extents.front());
-  if (!columns || columns.getInt() != type.getDimSize(1))
-    return refuse("its rows are not those of the tensor");
   plan.window = *window;
+  plan.divisor = kChunk / kBytes;
+  if (!endsWithChunk(plan, kernel))
+    return refuse("its tensor's rows need not be a multiple of " +
+                  std::to_string(plan.divisor) + " elements");
+  plan.widths.push_back(columns);
+  constexpr int64_t kSpan = 128 / kBytes;
+  DistributedLayout layout = layoutOf(plan.convert.getOperand().getType());
+  for (int64_t width = columns / 2; width >= kSpan && width % kSpan == 0;
+       width /= 2)
+    if (columns % width == 0 && lastDimPart(layout, 0, width))
+      plan.widths.push_back(width);
   return plan;
+}
+
+void flashtile::gpu::requireRowLength(KernelOp kernel, const StorePlan &plan) {
+  if (!plan.rowLength)
+    return;
+  Builder builder(kernel.getContext());
+  SmallVector<Attribute> required(
+      kernel->getAttrOfType<ArrayAttr>(tilegpu::kRequiresAttr).getValue());
+  required.push_back(builder.getDictionaryAttr(
+      {builder.getNamedAttr("argument",
+                            builder.getI64IntegerAttr(*plan.rowLength)),
+       builder.getNamedAttr("divisor",
+                            builder.getI64IntegerAttr(plan.divisor))}));
+  kernel->setAttr(tilegpu::kRequiresAttr, builder.getArrayAttr(required));
 }

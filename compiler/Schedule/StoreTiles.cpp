@@ -11,8 +11,9 @@
 //   x to the buffer by stmatrix; fence; barrier
 //   one thread copies the buffer by TMA, in the background
 //
-// Where each warp holds rows of its own, it copies them itself: its lanes wait
-// for each other only, and warps need not finish together.
+// Where a buffer for the whole tile does not fit, some of its columns go after
+// the others. Where each warp holds rows of its own, it copies them itself: its
+// lanes wait for each other only, and warps need not finish together.
 //
 // The buffer belongs to the block as rings do: what is stored last may still be
 // on its way while the next program computes.
@@ -21,6 +22,7 @@
 
 #include "compiler/Conversion/TileToTileGPU/LayoutAttrs.h"
 #include "compiler/Schedule/Passes.h"
+#include "compiler/Schedule/PersistentPrograms.h"
 #include "compiler/Schedule/StorePlan.h"
 #include "dialects/Tile/Transforms/Remark.h"
 
@@ -46,7 +48,8 @@ struct StoreTiles
   void runOnOperation() override;
 
 private:
-  std::string rewrite(tilegpu::StoreOp store, tilegpu::WarpSpecializeOp roles);
+  std::string rewrite(tilegpu::StoreOp store, tilegpu::WarpSpecializeOp roles,
+                      int64_t &used);
 };
 } // namespace
 
@@ -72,57 +75,68 @@ static bool isSharedByRows(Type tile, int64_t &warps) {
   return true;
 }
 
-/// Does it, or says why not.
-std::string StoreTiles::rewrite(tilegpu::StoreOp store,
-                                tilegpu::WarpSpecializeOp roles) {
-  KernelOp kernel = getOperation();
-  std::string whyNot;
-  std::optional<StorePlan> plan = planStore(store, kernel, whyNot);
-  if (!plan)
-    return whyNot;
-  tilegpu::ConvertLayoutOp convert = plan->convert;
+/// Stores the tile, `columns` at a time, through one buffer.
+static void storeByTma(tilegpu::StoreOp store, const StorePlan &plan,
+                       int64_t columns, tilegpu::WarpSpecializeOp roles) {
+  tilegpu::ConvertLayoutOp convert = plan.convert;
   auto type = cast<RankedTensorType>(store.getValue().getType());
-  Type element = type.getElementType();
-  auto form = [&](ArrayRef<int64_t> shape) {
-    return tilegpu::SmemType::get(&getContext(), shape, element, plan->swizzle);
-  };
-  int64_t used = sharedBytes(form(type.getShape()));
-  kernel.getBody().walk([&](tilegpu::AllocOp alloc) {
-    tilegpu::RingType ring = alloc.getRing().getType();
-    used += ring.getCount() * sharedBytes(ring.getSlotType());
-  });
-  if (used > sharedLimit)
-    return "a buffer for it would make " + std::to_string(used) +
-           " bytes of shared memory, more than " +
-           std::to_string(int64_t(sharedLimit));
-
   ImplicitLocOpBuilder b(store.getLoc(), roles);
   int64_t warps = 1;
+  const int64_t rows = type.getDimSize(0);
   bool byWarp = isSharedByRows(convert.getOperand().getType(), warps);
-  SmallVector<int64_t> box(type.getShape());
-  if (byWarp)
-    box.front() /= warps;
-  Value map = createTensorMap(b, plan->window, form(box));
+  Value map = createTensorMap(
+      b, plan.window, plan.buffer(byWarp ? rows / warps : rows, columns));
+  tilegpu::SmemType form = plan.buffer(rows, columns);
   Value buffer = tilegpu::AllocOp::create(
-      b, tilegpu::RingType::get(&getContext(), 1, type.getShape(), element,
-                                plan->swizzle));
+      b, tilegpu::RingType::get(b.getContext(), 1, form.getShape(),
+                                form.getElementType(), form.getSwizzle()));
   b.setInsertionPoint(store);
-  Value zero = arith::ConstantOp::create(b, b.getI32IntegerAttr(0));
-  tilegpu::TmaStoreWaitOp::create(b, 0, /*read=*/true, byWarp);
-  if (!byWarp)
-    tilegpu::BarrierOp::create(b);
-  Value slot = tilegpu::SlotOp::create(b, buffer, zero);
-  tilegpu::StoreSharedOp::create(b, convert.getOperand(), slot);
-  tilegpu::FenceProxyOp::create(b);
-  if (!byWarp)
-    tilegpu::BarrierOp::create(b);
+  auto i32 = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
+  };
   SmallVector<Value> coordinates;
-  for (Value coordinate : plan->window.coordinates)
+  for (Value coordinate : plan.window.coordinates)
     coordinates.push_back(toCoordinate(b, coordinate));
-  tilegpu::TmaStoreOp::create(b, slot, map, coordinates, byWarp);
+  const Value firstColumn = coordinates.front();
+  for (int64_t first = 0; first < type.getDimSize(1); first += columns) {
+    tilegpu::TmaStoreWaitOp::create(b, 0, /*read=*/true, byWarp);
+    if (!byWarp)
+      tilegpu::BarrierOp::create(b);
+    Value slot = tilegpu::SlotOp::create(b, buffer, i32(0));
+    tilegpu::StoreSharedOp::create(b, convert.getOperand(), slot, first);
+    tilegpu::FenceProxyOp::create(b);
+    if (!byWarp)
+      tilegpu::BarrierOp::create(b);
+    if (first > 0)
+      coordinates.front() = arith::AddIOp::create(b, firstColumn, i32(first));
+    tilegpu::TmaStoreOp::create(b, slot, map, coordinates, byWarp);
+  }
   store.erase();
   convert.erase();
-  return {};
+}
+
+/// Does it with the widest buffer that fits, or says why not. `used`: bytes of
+/// shared memory, with the narrowest buffers of what is still to be stored.
+std::string StoreTiles::rewrite(tilegpu::StoreOp store,
+                                tilegpu::WarpSpecializeOp roles,
+                                int64_t &used) {
+  std::string whyNot;
+  std::optional<StorePlan> plan = planStore(store, getOperation(), whyNot);
+  if (!plan)
+    return whyNot;
+  const int64_t others = used - plan->bytes(plan->widths.back());
+  for (int64_t columns : plan->widths) {
+    int64_t together = others + plan->bytes(columns);
+    if (together > sharedLimit)
+      continue;
+    used = together;
+    requireRowLength(getOperation(), *plan);
+    storeByTma(store, *plan, columns, roles);
+    return {};
+  }
+  return "a buffer for it would make " + std::to_string(used) +
+         " bytes of shared memory, more than " +
+         std::to_string(int64_t(sharedLimit));
 }
 
 void StoreTiles::runOnOperation() {
@@ -135,6 +149,12 @@ void StoreTiles::runOnOperation() {
   for (auto roles : llvm::to_vector(
            getOperation().getBody().getOps<tilegpu::WarpSpecializeOp>())) {
     bool any = false;
+    int64_t used = bytesBesideRings(getOperation(),
+                                    [](tilegpu::StageOp) { return false; });
+    getOperation().getBody().walk([&](tilegpu::AllocOp alloc) {
+      tilegpu::RingType ring = alloc.getRing().getType();
+      used += ring.getCount() * sharedBytes(ring.getSlotType());
+    });
     SmallVector<tilegpu::StoreOp> stores;
     roles.getConsumer().walk(
         [&](tilegpu::StoreOp store) { stores.push_back(store); });
@@ -142,7 +162,7 @@ void StoreTiles::runOnOperation() {
       if (!isa<BlockPtrType>(store.getPointer().getType()) ||
           cast<RankedTensorType>(store.getValue().getType()).getRank() != 2)
         continue;
-      std::string whyNot = rewrite(store, roles);
+      std::string whyNot = rewrite(store, roles, used);
       any |= whyNot.empty();
       if (!whyNot.empty())
         remarkMissed(store, "tilegpu-store-tiles", "Store",

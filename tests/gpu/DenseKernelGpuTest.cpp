@@ -81,6 +81,47 @@ TEST_F(MatmulGpuTest, TransposedGroupedAndMany) {
                         turned.transpose(0, 1), other));
 }
 
+// Results by TMA: of many programs each, in parts, into rows of others.
+TEST_F(MatmulGpuTest, ResultsBesideOthers) {
+  for (auto [m, n, k] :
+       {std::tuple(1000, 1304, 520), std::tuple(3000, 2056, 64),
+        std::tuple(256, 512, 1000), std::tuple(130, 100, 72)}) {
+    const Tensor a = Tensor::randn({m, k}, DType::BF16, 1);
+    const Tensor b = Tensor::randn({k, n}, DType::BF16, 2);
+    const Tensor aThere = a.to(gpu0), bThere = b.to(gpu0);
+    const Tensor truth = reference::matmul(a, b);
+    const Tensor plain = reference::matmul(a, b, DType::F32).to(DType::BF16);
+    for (const MatmulTiles tiles :
+         {MatmulTiles{0, 0, 0, 0, 0}, MatmulTiles{128, 256, 64, 8, 4},
+          MatmulTiles{128, 128, 64, 8, 2}, MatmulTiles{64, 72, 64, 4, 3},
+          MatmulTiles{256, 128, 64, 8, 3}}) {
+      MatmulOptions options;
+      options.tiles = tiles;
+      // Rows that end within a chunk of 16 bytes, and whole ones.
+      for (const int64_t gap : {int64_t(0), int64_t(8), 16 - n % 8}) {
+        const Tensor all = Tensor::full({m, n + gap}, 7, DType::BF16, gpu0);
+        Tensor c = all.narrow(1, 0, n);
+        matmul(aThere, bThere, options, c);
+        const Tensor first = c.to(Device::cpu());
+        EXPECT_TRUE(accepted(reference::judge(first, truth, plain)))
+            << tiles.blockM << " x " << tiles.blockN << ", gap " << gap;
+        if (gap > 0)
+          for (const float value : all.narrow(1, n, gap)
+                                       .to(Device::cpu())
+                                       .to(DType::F32)
+                                       .toVector<float>())
+            ASSERT_EQ(value, 7) << n << " + " << gap;
+        for (int repeat = 0; repeat < 10; ++repeat) {
+          matmul(aThere, bThere, options, c);
+          ASSERT_TRUE(
+              accepted(reference::judgeExact(c.to(Device::cpu()), first)))
+              << "launch " << repeat;
+        }
+      }
+    }
+  }
+}
+
 TEST_F(SoftmaxGpuTest, AnyLengthAndCausal) {
   for (auto [rows, columns] : {std::pair(5, 100), std::pair(70, 256),
                                std::pair(3, 4096), std::pair(2, 20000)})

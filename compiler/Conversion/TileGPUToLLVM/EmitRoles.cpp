@@ -140,7 +140,7 @@ std::optional<LogicalResult> GpuEmitter::emitHopperOp(Operation *op) {
   else if (auto wait = dyn_cast<TmaStoreWaitOp>(op))
     emitTmaStoreWait(wait);
   else if (auto store = dyn_cast<StoreSharedOp>(op))
-    emitStoreShared(store);
+    return emitStoreShared(store);
   else
     return std::nullopt;
   return success();

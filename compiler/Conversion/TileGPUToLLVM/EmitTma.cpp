@@ -11,6 +11,7 @@
 
 #include "compiler/Conversion/TileGPUToLLVM/GpuEmitter.h"
 
+#include "compiler/Analysis/Layout/LayoutPart.h"
 #include "compiler/Conversion/TileToTileGPU/LayoutAttrs.h"
 #include "dialects/TileGPU/IR/LaunchAttributes.h"
 
@@ -186,17 +187,33 @@ void GpuEmitter::emitTmaStoreWait(tilegpu::TmaStoreWaitOp op) {
     NVVM::SyncWarpOp::create(b, i32(-1));
 }
 
-void GpuEmitter::emitStoreShared(tilegpu::StoreSharedOp op) {
+LogicalResult GpuEmitter::emitStoreShared(tilegpu::StoreSharedOp op) {
   Type element = tile::getElementType(op.getTile().getType());
   DistributedLayout layout = layoutOf(op.getTile().getType());
   SharedLayout memory = sharedLayoutOf(op.getSlot().getType());
   Value start = smemAddress(op.getSlot());
-  const Registers &values = tiles.at(op.getTile());
+  Registers values = tiles.at(op.getTile());
+  if (memory.shape.back() < layout.shape().back()) {
+    std::optional<LayoutPart> part =
+        lastDimPart(layout, op.getFirstColumn(), memory.shape.back());
+    if (!part)
+      return op.emitOpError("expected columns that each thread holds in "
+                            "registers of their own, but got ")
+             << memory.shape.back() << " from " << op.getFirstColumn()
+             << " on of " << layout.str();
+    Registers all = std::move(values);
+    values.clear();
+    for (int64_t index : part->registers)
+      values.push_back(all[index]);
+    layout = part->layout;
+  }
   std::optional<MatrixAccess> matrix;
   if (isHopper())
     matrix = planMatrixAccess(layout, memory);
-  if (!matrix)
-    return storeShared(values, layout, memory, start, element);
+  if (!matrix) {
+    storeShared(values, layout, memory, start, element);
+    return success();
+  }
   Registers words = packWords(values);
   int64_t count = matrix->count;
   std::string list, constraints = "r,";
@@ -215,6 +232,7 @@ void GpuEmitter::emitStoreShared(tilegpu::StoreSharedOp op) {
                        ArrayRef<Value>(words).slice(index * count, count));
     inlinePtx(Type(), text, constraints + "~{memory}", operands);
   }
+  return success();
 }
 
 /// All at once they would occupy registers that products need. What they read

@@ -311,7 +311,7 @@ private:
   void emitTmaLoad(tilegpu::TmaLoadOp op);
   void emitTmaStore(tilegpu::TmaStoreOp op);
   void emitTmaStoreWait(tilegpu::TmaStoreWaitOp op);
-  void emitStoreShared(tilegpu::StoreSharedOp op);
+  mlir::LogicalResult emitStoreShared(tilegpu::StoreSharedOp op);
   void emitLoadShared(tilegpu::LoadSharedOp op);
   void sinkLateLoads();
   /// By the role's single thread: one copy for each box of a tile.

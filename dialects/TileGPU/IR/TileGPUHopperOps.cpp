@@ -393,7 +393,20 @@ static LogicalResult verifySlotOf(Operation *op, Type type, SmemType slot) {
 }
 
 LogicalResult StoreSharedOp::verify() {
-  return verifySlotOf(*this, getTile().getType(), getSlot().getType());
+  auto tile = cast<RankedTensorType>(getTile().getType());
+  SmemType slot = getSlot().getType();
+  ArrayRef<int64_t> whole = tile.getShape(), part = slot.getShape();
+  bool isPart = !whole.empty() && whole.size() == part.size() &&
+                (getFirstColumn() != 0 || part.back() < whole.back());
+  if (!isPart)
+    return verifySlotOf(*this, tile, slot);
+  if (!getLayout(tile) || slot.getElementType() != tile.getElementType() ||
+      part.drop_back() != whole.drop_back() ||
+      int64_t(getFirstColumn()) + part.back() > whole.back())
+    return emitOpError("expected a slot of columns of the tile, which has a "
+                       "layout, from ")
+           << getFirstColumn() << " on, " << tile << ", but got " << slot;
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

@@ -504,6 +504,10 @@ def TileGPU_StoreSharedOp : TileGPU_SyncOp<"store_shared"> {
     16 bytes elsewhere. Neither waits before nor after: other threads read the
     slot after a barrier.
 
+    A slot of fewer columns than the tile gets those from `first_column` on, where
+    threads hold them in registers of their own: both are multiples of what one
+    step of the layout's outermost columns covers.
+
     Example: see `tilegpu.tma_store`.
 
     ```mlir
@@ -522,7 +526,8 @@ def TileGPU_StoreSharedOp : TileGPU_SyncOp<"store_shared"> {
   }];
   let arguments = (ins
     Arg<Tile_NumberTile, "the tile">:$tile,
-    Arg<TileGPU_SmemType, "where to write">:$slot);
+    Arg<TileGPU_SmemType, "where to write">:$slot,
+    DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$first_column);
   let assemblyFormat = "$tile `to` $slot attr-dict `:` type($tile) `,` type($slot)";
   let hasVerifier = 1;
 }

@@ -7,6 +7,7 @@
 
 #include "LayoutTestSupport.h"
 #include "compiler/Analysis/Layout/LayoutConversion.h"
+#include "compiler/Analysis/Layout/LayoutPart.h"
 
 using namespace flashtile::gpu;
 
@@ -168,3 +169,30 @@ TEST(LayoutTransforms, SpreadKeepsRowsWhereTheyAre) {
 }
 
 } // namespace
+
+TEST(LayoutTransforms, PartsHoldTheSameElements) {
+  const DistributedLayout layout = wgmmaAccumulator(256, 256, 2);
+  for (int64_t first : {0, 64, 192}) {
+    const auto part = lastDimPart(layout, first, 64);
+    ASSERT_TRUE(part);
+    ASSERT_FALSE(part->layout.verify());
+    ASSERT_EQ(int64_t(part->registers.size()),
+              part->layout.registersPerThread());
+    forEachThreadRegister(part->layout, [&](int64_t r, int64_t l, int64_t w) {
+      Coordinates at = part->layout.coordinates(r, l, w);
+      at[1] += first;
+      EXPECT_EQ(at, layout.coordinates(part->registers[r], l, w));
+    });
+  }
+  EXPECT_EQ(lastDimPart(layout, 0, 128)->layout, wgmmaAccumulator(256, 128, 2));
+}
+
+TEST(LayoutTransforms, PartsAreOfRegisters) {
+  const DistributedLayout layout = wgmmaAccumulator(64, 128, 1);
+  EXPECT_TRUE(lastDimPart(layout, 8, 16));
+  EXPECT_FALSE(lastDimPart(layout, 4, 16));   // not a step of registers
+  EXPECT_FALSE(lastDimPart(layout, 120, 16)); // beyond the end
+  // Warps hold the columns.
+  EXPECT_FALSE(lastDimPart(mmaAccumulator(16, 128, 1, 4), 0, 64));
+  EXPECT_FALSE(lastDimPart(replicated({}, 4), 0, 1));
+}

@@ -183,6 +183,19 @@ tile.kernel @tile(%n: i32) grid(n) -> (1) {
 
 // -----
 
+#acc = #tilegpu.layout<[64, 64], reg = [2:(0, 1), 2:(8, 0), 8:(0, 8)],
+    lane = [4:(0, 2), 8:(1, 0)], warp = [4:(16, 0)]>
+tile.kernel @part(%n: i32) grid(n) -> (1) {
+  %r = tilegpu.alloc : !tilegpu.ring<1 x 64x32xbf16, swizzle = 64>
+  %s = tilegpu.slot %r[%n] : !tilegpu.ring<1 x 64x32xbf16, swizzle = 64>
+  %t = tile.full 0.0 : bf16 -> tensor<64x64xbf16, #acc>
+  // expected-error@+1 {{expected a slot of columns of the tile, which has a layout, from 48 on}}
+  tilegpu.store_shared %t to %s {first_column = 48 : i64} : tensor<64x64xbf16, #acc>, !tilegpu.smem<64x32xbf16, swizzle = 64>
+  tile.return
+}
+
+// -----
+
 // Budgets of registers.
 tile.kernel @multiple(%x: !tile.ptr<i32>, %n: i32) grid(n) -> (1)
     attributes {tilegpu.target = "sm_90a", tilegpu.num_warps = 8 : i32} {
