@@ -98,7 +98,7 @@ TEST_F(MatmulGpuTest, ResultsBesideOthers) {
       MatmulOptions options;
       options.tiles = tiles;
       // Rows that end within a chunk of 16 bytes, and whole ones.
-      for (const int64_t gap : {int64_t(0), int64_t(8), 16 - n % 8}) {
+      for (const int64_t gap : {int64_t(0), int64_t(8), int64_t(16 - n % 8)}) {
         const Tensor all = Tensor::full({m, n + gap}, 7, DType::BF16, gpu0);
         Tensor c = all.narrow(1, 0, n);
         matmul(aThere, bThere, options, c);
