@@ -132,16 +132,26 @@ static BenchWork prepareFlashBackward(const BenchCase &point,
   forward.causal = point.at("causal") != 0;
   FlashAttentionBackwardOptions options(forward);
   options.form = form;
-  options.form = flashAttentionBackwardForm(q, k, v, options);
+  const FlashAttentionSaved saved = flashAttentionSaved(q, k, v, forward);
   BenchWork work;
-  const bool isDense = options.form == FlashAttentionBackwardForm::Dense;
-  if (!isDense) {
+  if (common.tune) {
+    const FlashAttentionTiles given = completed({0, 0, 0, 0}, common);
+    options.tiles = {given, given};
+    const FlashAttentionBackwardChoice best =
+        flashAttentionBackwardTuning(q, k, v, saved, gradO, {}, options);
+    options.form = best.form;
+    options.tiles = best.tiles;
+    work.trials = best.trials;
+  } else {
+    options.form = flashAttentionBackwardForm(q, k, v, options);
     const FlashAttentionBackwardTiles tiles =
         defaultFlashAttentionBackwardTiles(
             {deviceClassOf(device), point.dtype, q.size(-1), forward.causal},
             options.form);
     options.tiles = {completed(tiles.keys, common),
                      completed(tiles.queries, common)};
+  }
+  if (options.form != FlashAttentionBackwardForm::Dense) {
     for (const FlashAttentionTiles *kernel :
          {&options.tiles.keys, &options.tiles.queries})
       checkTiles({{"--tile-m", common.tileM, kernel->blockM},
@@ -154,7 +164,6 @@ static BenchWork prepareFlashBackward(const BenchCase &point,
         work.tiles.set(name, value);
     }
   }
-  const FlashAttentionSaved saved = flashAttentionSaved(q, k, v, forward);
   work.kernels = flashAttentionBackwardKernels(q, k, v, options);
   auto result = std::make_shared<FlashAttentionGradients>();
   work.launch = [q = q, k = k, v = v, saved, gradO, options, result] {
@@ -278,10 +287,6 @@ static int runAttention(const Options &options, bool isDense) {
   if (!options.form.empty() && isForwardOnly)
     throw Error(ErrorCode::InvalidArgument,
                 "expected --form only with --pass backward or both");
-  if (!isForwardOnly && common.tune)
-    throw Error(ErrorCode::InvalidArgument,
-                "expected --tune only with --pass forward, but got --pass " +
-                    options.pass);
   if (!options.scores.empty() && options.pass == "backward")
     throw Error(ErrorCode::InvalidArgument,
                 "expected --scores only with --pass forward or both: the "
