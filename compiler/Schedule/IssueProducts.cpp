@@ -33,6 +33,7 @@
 
 #include "compiler/Schedule/IssueProducts.h"
 
+#include "compiler/Conversion/TileToTileGPU/LayoutAttrs.h"
 #include "dialects/TileGPU/IR/TileGPUDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -176,7 +177,7 @@ void Issuer::stageInTurn() {
     int64_t used = 0;
     kernel.getBody().walk([&](tilegpu::AllocOp alloc) {
       tilegpu::RingType type = alloc.getRing().getType();
-      used += type.getCount() * bytesOf(type.getShape(), type.getElementType());
+      used += type.getCount() * sharedBytes(type.getSlotType());
       bool isOperand =
           !alloc->use_empty() &&
           llvm::all_of(alloc->getUsers(), [](auto *user) {

@@ -165,12 +165,17 @@ def StoreTilesPass : Pass<"tilegpu-store-tiles", "::flashtile::tile::KernelOp"> 
   let summary = "store results of warpgroup products by TMA";
   let description = [{
     A tile that would be converted to another layout to be stored goes to shared
-    memory by `stmatrix`, and from there by TMA in the background.
+    memory by `stmatrix`, and from there by TMA in the background: as a whole, or
+    half of its columns after the other, and so on, as shared memory allows.
+
+    TMA writes rows up to a multiple of 16 bytes. Where the tensor's rows are as
+    long as an argument says, `tilegpu.requires` gets that it is such a multiple.
 
     **Input:** a kernel after `--tilegpu-specialize-warps`.
 
     **Output:** `tilegpu.tma_store` in the consumer. A remark says why a tile is
-    stored by threads: ragged rows, windows that TMA cannot write, too little
+    stored by threads: rows that need not end with 16 bytes, elements of other
+    than 16 bits, windows that TMA cannot write, too little
     shared memory, or a program that would notice that the store is still under
     way: one that loads behind it, or writes to the same tensor elsewhere.
 

@@ -45,9 +45,8 @@ public:
   KernelConverter(KernelOp kernel, int64_t warps)
       : kernel(kernel), warps(warps), layouts(chooseLayouts(kernel, warps)),
         builder(kernel.getContext()) {
-    kernel.getBody().walk([&](DotOp dot) {
-      hasWarpgroupDots |= usesWarpgroups(dot, warps);
-    });
+    kernel.getBody().walk(
+        [&](DotOp dot) { hasWarpgroupDots |= usesWarpgroups(dot, warps); });
   }
 
   LogicalResult convert();
@@ -383,15 +382,15 @@ void KernelConverter::convertAtomic(AtomicAddOp op) {
 // Dots
 //===----------------------------------------------------------------------===//
 
-/// For rows of so many bytes. Where tiles come by TMA, the last box of a row may
-/// reach past it: fewer and wider boxes, as long as that takes no more memory
-/// than spans of 64 bytes do.
+/// For rows of so many bytes. Where rows are filled up with zeros, and so have
+/// boxes that reach past the tile in any case: fewer and wider ones, as long as
+/// that takes no more memory than spans of 64 bytes do.
 static int64_t swizzleFor(int64_t rowBytes, bool isPartial) {
   constexpr int64_t kSpans[] = {128, 64, 32}, kUsual = 64;
   auto spanned = [&](int64_t span) { return llvm::alignTo(rowBytes, span); };
   for (int64_t span : kSpans)
-    if (rowBytes % span == 0 ||
-        (isPartial && rowBytes > kUsual / 2 && spanned(span) <= spanned(kUsual)))
+    if (rowBytes % span == 0 || (isPartial && rowBytes > kUsual / 2 &&
+                                 spanned(span) <= spanned(kUsual)))
       return span;
   return 0;
 }
@@ -422,7 +421,8 @@ Value KernelConverter::stage(Value operand, Operation *user, bool isLeft,
                             depthIsRow && !isForWarpgroups ? outer : depth);
   auto memory = tilegpu::SmemType::get(
       kernel.getContext(), {rows, columns}, type.getElementType(),
-      swizzleFor(columns * bits / 8, isForWarpgroups));
+      swizzleFor(columns * bits / 8,
+                 isForWarpgroups && columns != type.getDimSize(1)));
   // What was loaded is staged where it was loaded, once for all products.
   bool loaded = isa_and_nonnull<tilegpu::LoadOp>(root.getDefiningOp());
   Value &known = staged[{root, memory}];
