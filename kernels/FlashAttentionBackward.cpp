@@ -79,7 +79,7 @@ static Kernel kernelFor(const std::string &part, Config config,
                         const FlashAttentionTiles &tiles, Device device) {
   using Key = std::tuple<int, int, std::string, ElementType, int64_t, int64_t,
                          int64_t, int64_t, int64_t, bool, int, bool, bool, bool,
-                         bool, bool, bool, int64_t, int64_t>;
+                         bool, bool, bool, bool, bool, int64_t, int64_t>;
   config.blockM = tiles.blockM;
   config.blockN = tiles.blockN;
   const Key key = {static_cast<int>(device.kind()),
@@ -96,6 +96,8 @@ static Kernel kernelFor(const std::string &part, Config config,
                    config.unitInnerStride,
                    config.grouped,
                    config.addsDq,
+                   config.packsDq,
+                   config.packsRows,
                    config.hasORest,
                    config.hasLseRest,
                    config.hasGradLse,
@@ -185,6 +187,13 @@ public:
     // With one product per tile less, dq alone is cheaper by `queries`.
     const bool wantsKeys = options.wantsK || options.wantsV;
     config.addsDq = form == Form::Fused && options.wantsQ && wantsKeys;
+    // As the threads of warpgroups take them, four numbers at a time.
+    constexpr int64_t kPackedRows = 16;
+    config.packsRows = kind.device == DeviceClass::Sm90a &&
+                       elementSize(kind.dtype) == 2 &&
+                       tiles.keys.blockM % kPackedRows == 0 &&
+                       tiles.queries.blockM % kPackedRows == 0;
+    config.packsDq = config.addsDq && config.packsRows;
     config.hasORest = saved.oRest.defined();
     config.hasLseRest = saved.lseRest.defined();
     config.hasGradLse = gradLse.defined();
@@ -257,7 +266,7 @@ private:
   // Each kernel without what makes no difference to it: fewer are compiled.
   Kernel rowsKernel() const {
     Config part = config;
-    part.grouped = part.hasLseRest = false;
+    part.grouped = part.hasLseRest = part.packsDq = false;
     return kernelFor("rows", part, rowTiles(), device);
   }
   Kernel keysKernel() const {
@@ -267,7 +276,8 @@ private:
   }
   Kernel mendKernel() const {
     Config part = config;
-    part.hasORest = part.hasGradLse = part.addsDq = false;
+    part.hasORest = part.hasGradLse = false;
+    part.addsDq = part.packsDq = false;
     part.mends = true;
     part.keysBlockM = tiles.keys.blockM;
     part.keysBlockN = tiles.keys.blockN;
@@ -275,7 +285,8 @@ private:
   }
   Kernel queriesKernel() const {
     Config part = config;
-    part.hasORest = part.hasGradLse = part.grouped = part.addsDq = false;
+    part.hasORest = part.hasGradLse = part.grouped = false;
+    part.addsDq = part.packsDq = false;
     return kernelFor("queries", part, tiles.queries, device);
   }
   Kernel finishKernel() const {

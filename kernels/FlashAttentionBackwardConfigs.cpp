@@ -54,6 +54,7 @@ static const Row defaults[] = {
     {DeviceClass::Sm80, 216, {}, {}, {{32, 64, 8, 2}, {64, 48, 8, 2}}},
     {DeviceClass::Sm80, 256, {}, {}, {{32, 64, 8, 2}, {64, 64, 8, 2}}},
 
+    {DeviceClass::Sm90a, 64, {}, fused, {{128, 128, 8, 2}, {128, 128, 8, 2}}},
     {DeviceClass::Sm90a, 64, {}, {}, {{64, 128, 8, 2}, {128, 128, 8, 2}}},
     {DeviceClass::Sm90a, 96, {}, fused, {{64, 64, 4, 2}, {128, 128, 8, 2}}},
     {DeviceClass::Sm90a, 128, {}, {}, {{64, 128, 8, 2}, {128, 128, 8, 2}}},
@@ -124,13 +125,11 @@ Form flashtile::defaultFlashAttentionBackwardForm(
     const FlashAttentionClass &kind) {
   // On the cpu, adding to memory with care costs what two products do, and on
   // sm_80 nothing was measured; on Hopper, kernels without dq alone reach
-  // products of warpgroups between 128 and 192, and are faster up to 64 (365 to
-  // 407 TFLOP/s instead of 312 to 371 on an H200).
+  // products of warpgroups between 128 and 192.
   if (kind.device != DeviceClass::Sm90a)
     return Form::FusedDeterministic;
   const bool isBetween = kind.headDim > 128 && kind.headDim <= 192;
-  return isBetween || kind.headDim <= 64 ? Form::FusedDeterministic
-                                         : Form::Fused;
+  return isBetween ? Form::FusedDeterministic : Form::Fused;
 }
 
 //===----------------------------------------------------------------------===//

@@ -54,6 +54,14 @@ struct FlashAttentionBackwardConfig {
   bool grouped = false;
   /// `keys`: adds each tile's part of dq, without `scale`, to an f32 tensor.
   bool addsDq = false;
+  /// dq_sum is [row_pitch / 16, 16 headDim]: blocks of 16 rows and 8 columns,
+  /// each as the threads of a warp hold such a part of a product, so that they
+  /// add whole lines of memory. blockM is a multiple of 16.
+  bool packsDq = false;
+  /// shift and delta have each 16 rows in the order 0 1 8 9 2 3 10 11 ..., in
+  /// which the threads of a warp take four of them each. blockM is a multiple
+  /// of 16.
+  bool packsRows = false;
   /// `mend`: of that kernel, and the tiles of the `keys` that ran before it;
   /// keysBlockN is a multiple of blockN.
   bool mends = false;

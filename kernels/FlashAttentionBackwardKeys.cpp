@@ -156,8 +156,8 @@ private:
       Value deltas = rowVector(delta, rowPitch, vectorOfHead, 0);
       auto [result] = forRange(
           first, end, config.blockM, {found}, [&](Value start, Value found) {
-            Value finite = isFinite(load(advance(shifts, {start}))) &
-                           isFinite(load(advance(deltas, {start})));
+            Value finite = isFinite(loadRow(advance(shifts, {start}))) &
+                           isFinite(loadRow(advance(deltas, {start})));
             return found | any(!finite);
           });
       return result;
@@ -192,9 +192,7 @@ private:
     if (config.hasLseRest)
       rests = rowVector(lseRest, queryCount, vectorOfHead, 0);
     if (config.addsDq)
-      dqTiles = makeBlockPtr(dqSum + vectorOfHead * rowPitch * config.headDim,
-                             {rowPitch, config.headDim}, {config.headDim, 1},
-                             {0, 0}, {config.blockM, config.headDim});
+      dqTiles = dqWindow(dqSum, rowPitch, vectorOfHead, 0);
 
     return forRange(
         queryStart, seqQ, config.blockM, sums,
@@ -202,8 +200,8 @@ private:
           Value visible = visibleAt(start);
           Value qTile = load(advance(queries, {start, 0}));
           Value oTile = load(advance(outputs, {start, 0}));
-          Value shiftRow = load(advance(shifts, {start}));
-          Value deltaRow = load(advance(deltas, {start}));
+          Value shiftRow = loadRow(advance(shifts, {start}));
+          Value deltaRow = loadRow(advance(deltas, {start}));
           Value restRow;
           if (config.hasLseRest)
             restRow = expandDims(load(advance(rests, {start})), 0);
@@ -231,9 +229,10 @@ private:
           Value dkSum = addSeen(careful, dsNarrow, qTile, at(queryRow), sums[0],
                                 seesQuery);
           if (config.addsDq)
-            atomicAdd(advance(dqTiles, {start, 0}),
-                      dot(trans(dsNarrow), keyTile,
-                          zeros({config.blockM, config.headDim}, real)));
+            atomicAdd(
+                advance(dqTiles, {dqOffset(start), 0}),
+                packedDq(dot(trans(dsNarrow), keyTile,
+                             zeros({config.blockM, config.headDim}, real))));
           return {dkSum, dvSum};
         });
   }

@@ -13,6 +13,12 @@ namespace flashtile::kernels {
 
 using namespace dsl;
 
+/// Rows and columns of a part of a product that a warp holds. The rows are two
+/// halves of eight; a thread has pairs of columns of one row, and of the same
+/// row of the other half.
+static constexpr int64_t kBlockRows = 16, kBlockColumns = 8, kHalf = 8,
+                         kPair = 2;
+
 static const FlashAttentionBackwardConfig &
 checked(const FlashAttentionBackwardConfig &config) {
   auto refuse = [](const std::string &message) {
@@ -23,6 +29,10 @@ checked(const FlashAttentionBackwardConfig &config) {
     refuse("expected dtype to be f32, f16, bf16 or f64, but got " +
            std::string(elementTypeName(config.dtype)));
   checkAttentionExtents(config.headDim, config.blockM, config.blockN);
+  if ((config.packsDq || config.packsRows) && config.blockM % kBlockRows != 0)
+    refuse("expected blockM to be a multiple of 16 with packsDq or packsRows, "
+           "but got " +
+           std::to_string(config.blockM));
   return config;
 }
 
@@ -66,6 +76,62 @@ Value BackwardKernel::rowVector(const Value &base, const Value &pitch,
                                 const Value &head, const Operand &start) const {
   return makeBlockPtr(base + head * pitch, {pitch}, {1}, {start},
                       {config.blockM});
+}
+
+/// Swaps the inner two of [parts, outer, inner, 2] elements of a row.
+static Value swapped(const Value &row, int64_t outer, int64_t inner) {
+  const int64_t count = row.shape()[0];
+  Value parts = reshape(row, {count / kBlockRows, outer, inner, kPair});
+  return reshape(permute(parts, {0, 2, 1, 3}), {count});
+}
+
+Value BackwardKernel::loadRow(const Value &window) const {
+  Value row = load(window);
+  return config.packsRows ? swapped(row, kHalf / kPair, kBlockRows / kHalf)
+                          : row;
+}
+
+void BackwardKernel::storeRow(const Value &window, const Value &row) const {
+  store(window, config.packsRows
+                    ? swapped(row, kBlockRows / kHalf, kHalf / kPair)
+                    : row);
+}
+
+Value BackwardKernel::dqOffset(const Value &start) const {
+  return config.packsDq ? start / kBlockRows : start;
+}
+
+Value BackwardKernel::dqWindow(const Value &dqSum, const Value &pitch,
+                               const Value &head, const Operand &start) const {
+  Value base = dqSum + head * pitch * config.headDim;
+  if (!config.packsDq)
+    return makeBlockPtr(base, {pitch, config.headDim}, {config.headDim, 1},
+                        {start, 0}, {config.blockM, config.headDim});
+  const int64_t columns = kBlockRows * config.headDim;
+  return makeBlockPtr(base, {pitch / kBlockRows, columns}, {columns, 1},
+                      {start, 0}, {config.blockM / kBlockRows, columns});
+}
+
+Value BackwardKernel::packedDq(const Value &tile) const {
+  if (!config.packsDq)
+    return tile;
+  const int64_t blocks = config.blockM / kBlockRows;
+  Value parts = reshape(tile, {blocks, kBlockRows / kHalf, kHalf,
+                               config.headDim / kBlockColumns,
+                               kBlockColumns / kPair, kPair});
+  return reshape(permute(parts, {0, 3, 2, 4, 1, 5}),
+                 {blocks, kBlockRows * config.headDim});
+}
+
+Value BackwardKernel::unpackedDq(const Value &tile) const {
+  if (!config.packsDq)
+    return tile;
+  const int64_t blocks = config.blockM / kBlockRows;
+  Value parts =
+      reshape(tile, {blocks, config.headDim / kBlockColumns, kHalf,
+                     kBlockColumns / kPair, kBlockRows / kHalf, kPair});
+  return reshape(permute(parts, {0, 4, 2, 1, 3, 5}),
+                 {config.blockM, config.headDim});
 }
 
 Value BackwardKernel::weights(const Value &scores, const Value &shift,

@@ -45,6 +45,17 @@ protected:
   dsl::Value rowVector(const dsl::Value &base, const dsl::Value &pitch,
                        const dsl::Value &head, const dsl::Operand &start) const;
 
+  /// `config.blockM` elements of shift or delta, from rowVector().
+  dsl::Value loadRow(const dsl::Value &window) const;
+  void storeRow(const dsl::Value &window, const dsl::Value &row) const;
+
+  /// Rows of dq_sum, from `start` of a head, and their elements in its order.
+  dsl::Value dqWindow(const dsl::Value &dqSum, const dsl::Value &pitch,
+                      const dsl::Value &head, const dsl::Operand &start) const;
+  dsl::Value dqOffset(const dsl::Value &start) const;
+  dsl::Value packedDq(const dsl::Value &tile) const;
+  dsl::Value unpackedDq(const dsl::Value &tile) const;
+
   /// P where `visible`; all of it where that is empty.
   dsl::Value weights(const dsl::Value &scores, const dsl::Value &shift,
                      const dsl::Value &rest, const dsl::Value &visible) const;

@@ -69,15 +69,15 @@ private:
     keyBase = headOf(k, kvHead);
     keys = window(k, keyBase, keyCount, 0, config.blockN);
     values = window(v, headOf(v, kvHead), keyCount, 0, config.blockN);
-    shiftColumn = column(shift, rowPitch);
-    deltaColumn = column(delta, rowPitch);
+    shiftColumn = expandDims(loadRow(rows(shift, rowPitch)), 1);
+    deltaColumn = expandDims(loadRow(rows(delta, rowPitch)), 1);
     keyEnd = seqK;
     if (config.causal)
       locateDiagonal();
   }
 
-  Value column(const Value &base, const Value &pitch) const {
-    return expandDims(load(rowVector(base, pitch, vectorOfHead, rowStart)), 1);
+  Value rows(const Value &base, const Value &pitch) const {
+    return rowVector(base, pitch, vectorOfHead, rowStart);
   }
 
   void locateDiagonal() {
@@ -100,7 +100,7 @@ private:
     output = load(window(gradO, headOf(gradO, head), queryCount, rowStart,
                          config.blockM));
     if (config.hasLseRest)
-      restColumn = column(lseRest, queryCount);
+      restColumn = expandDims(load(rows(lseRest, queryCount)), 1);
     if (config.causal)
       keyRow = window(k, keyBase, keyCount, 0, 1);
     auto [sum] =
@@ -114,10 +114,8 @@ private:
   /// diagonal, rows that do not see it have NaN, though they are finite
   /// themselves: such tiles are computed again.
   Value mended() {
-    Value sums =
-        load(makeBlockPtr(dqSum + vectorOfHead * rowPitch * config.headDim,
-                          {rowPitch, config.headDim}, {config.headDim, 1},
-                          {rowStart, 0}, {config.blockM, config.headDim}));
+    Value sums = unpackedDq(
+        load(dqWindow(dqSum, rowPitch, vectorOfHead, dqOffset(rowStart))));
     Value isRowFinite = isFinite(shiftColumn) & isFinite(deltaColumn);
     return ifThenElse(
         any(!isFinite(sums) & isRowFinite), [&] { return sumOverKeys(); },
@@ -165,7 +163,7 @@ private:
 KernelModule
 buildFlashAttentionBackwardQueries(const FlashAttentionBackwardConfig &config) {
   FlashAttentionBackwardConfig part = config;
-  part.addsDq = false;
+  part.addsDq = part.packsDq = false;
   return QueriesKernel(part).build();
 }
 

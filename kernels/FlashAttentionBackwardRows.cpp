@@ -28,8 +28,9 @@ public:
     declareArguments();
     locate();
     Value inRange = rowStart + arange(0, config.blockM) < seqQ;
-    store(rowVector(shift, rowPitch, vectorOfHead, rowStart), shifts(inRange));
-    store(rowVector(delta, rowPitch, vectorOfHead, rowStart), deltas());
+    storeRow(rowVector(shift, rowPitch, vectorOfHead, rowStart),
+             shifts(inRange));
+    storeRow(rowVector(delta, rowPitch, vectorOfHead, rowStart), deltas());
     if (config.addsDq)
       store(makeBlockPtr(dqSum + vectorOfHead * rowPitch * config.headDim,
                          {rowPitch, config.headDim}, {config.headDim, 1},
@@ -172,10 +173,8 @@ public:
     Value head = programId(1);
     batchIndex = cast(programId(2), i64);
     Value vectorOfHead = batchIndex * headsQ + cast(head, i64);
-    Value sums =
-        load(makeBlockPtr(dqSum + vectorOfHead * rowPitch * config.headDim,
-                          {rowPitch, config.headDim}, {config.headDim, 1},
-                          {rowStart, 0}, {config.blockM, config.headDim}));
+    Value sums = unpackedDq(
+        load(dqWindow(dqSum, rowPitch, vectorOfHead, dqOffset(rowStart))));
     store(
         window(dq, headOf(dq, head), cast(seqQ, i64), rowStart, config.blockM),
         cast(sums * scale, config.dtype));

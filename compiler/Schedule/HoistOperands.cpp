@@ -54,33 +54,33 @@ static int64_t registersOf(scf::ForOp loop) {
 }
 
 /// Registers that a loop with several products needs at least: results that are
-/// under way together, or carried, and operands that stay. Weights that are
-/// packed for the next product take the place of what they were made of. None
-/// where a product of such weights is used in the loop, or added to memory:
-/// addresses and whatever else that takes leave no room.
+/// under way together, or carried, operands that stay, and weights while they
+/// are packed for a product. Products of such weights that are used in the loop
+/// take the place of others. None where it has other products as well.
 static std::optional<int64_t> registersAtOnce(scf::ForOp loop) {
-  if (!loop.getBody()->getOps<tilegpu::MmaOp>().empty() ||
-      !loop.getBody()->getOps<tilegpu::AtomicAddOp>().empty())
+  if (!loop.getBody()->getOps<tilegpu::MmaOp>().empty())
     return std::nullopt;
-  int64_t registers = 0;
+  int64_t registers = 0, packed = 0;
   for (auto product : loop.getBody()->getOps<WgmmaOp>()) {
-    auto add = [&](Value value) {
+    auto registersIn = [&](Value value) {
       auto tile = cast<RankedTensorType>(value.getType());
-      registers += registersOf(tile.getShape(), tile.getElementType(),
-                               product.getWarpgroups());
+      return registersOf(tile.getShape(), tile.getElementType(),
+                         product.getWarpgroups());
     };
+    auto add = [&](Value value) { registers += registersIn(value); };
     bool isMade = isa<RankedTensorType>(product.getA().getType()) ||
                   product.getA().getDefiningOp<tilegpu::StageOp>();
     bool isLater = isMade && !loop.isDefinedOutsideOfLoop(product.getA());
-    if (isLater && !product.getC())
-      return std::nullopt;
-    add(product.getResult());
+    if (!isLater || product.getC())
+      add(product.getResult());
     if (isMade && !isLater)
       add(product.getA());
+    if (isLater && isa<RankedTensorType>(product.getA().getType()))
+      packed = std::max(packed, registersIn(product.getA()));
     if (Value head = product.getHead())
       add(head);
   }
-  return registers;
+  return registers + packed;
 }
 
 /// What leaves room for everything else, by measurement: of 240 registers of a
@@ -131,7 +131,7 @@ static LogicalResult collectProducts(SlotOp slot,
 /// As many columns of the operand as there is room for, where a loop has many
 /// products: they ask more of shared memory than it gives.
 void HoistOperands::hoistHead(SlotOp slot) {
-  constexpr int64_t kMostRegisters = 204, kFewestProducts = 4, kDepth = 16;
+  constexpr int64_t kMostRegisters = 220, kFewestProducts = 4, kDepth = 16;
   SmallVector<WgmmaOp> products;
   tilegpu::SmemType memory = slot.getSlot().getType();
   Type element = memory.getElementType();

@@ -237,7 +237,9 @@ flashtile::gpu::reshape(const DistributedLayout &layout,
          canonicalDigits(layout.digits(static_cast<HardwareIndex>(index))))
       if (!unravelDigit(digit, from, to, shape, lists[index]))
         return std::nullopt;
-  DistributedLayout result(shape, lists[0], lists[1], lists[2]);
+  DistributedLayout result(shape, canonicalDigits(lists[0]),
+                           canonicalDigits(lists[1]),
+                           canonicalDigits(lists[2]));
   // Carries between digits would leave the tile, or break the sums: without
   // them every linear position stays what it was. Linear steps are equal, so
   // staying within the shape is all there is to check.

@@ -65,9 +65,21 @@ static int64_t threadBits(const DistributedLayout &layout, unsigned dim,
   return bits;
 }
 
-Value GpuEmitter::sharedAddress(const SharedLayout &memory,
-                                const DistributedLayout &layout, int64_t index,
-                                Value start) {
+std::string GpuEmitter::placeKey(const SharedLayout &memory,
+                                 const DistributedLayout &layout) {
+  std::string key = layout.str() + " at";
+  for (int64_t extent : memory.shape)
+    key += " " + std::to_string(extent);
+  for (unsigned dim : memory.order)
+    key += " " + std::to_string(dim);
+  return key + " " + std::to_string(memory.elementBytes) + " " +
+         std::to_string(static_cast<int64_t>(memory.swizzle)) + " " +
+         std::to_string(memory.rowPadding);
+}
+
+std::optional<GpuEmitter::SharedPlace>
+GpuEmitter::sharedPlace(const SharedLayout &memory,
+                        const DistributedLayout &layout, int64_t index) {
   Coordinates own = layout.offset(HardwareIndex::Register, index);
   int64_t ownRow = 0, rows = 1;
   for (unsigned dim : ArrayRef<unsigned>(memory.order).drop_front()) {
@@ -88,37 +100,43 @@ Value GpuEmitter::sharedAddress(const SharedLayout &memory,
         ownRow % kPeriod == 0 &&
         (threadBits(layout, fastest, warpCount()) & own[fastest]) == 0 &&
         llvm::isPowerOf2_64(memory.elementBytes);
-    if (!separate) {
-      SmallVector<Value> at;
-      for (unsigned dim = 0; dim < layout.rank(); ++dim)
-        at.push_back(coordinate(layout, index, dim));
-      return sharedAddress(memory, at, start);
-    }
+    if (!separate)
+      return std::nullopt;
     constexpr int64_t kChunk = 16;
     flipped = ownColumn % span / kChunk * kChunk;
     added = ownRow * memory.rowStride() +
             ownColumn / span * memory.boxStride() + ownColumn % kChunk;
   }
-  std::string key = layout.str() + " at";
-  for (int64_t extent : memory.shape)
-    key += " " + std::to_string(extent);
-  for (unsigned dim : memory.order)
-    key += " " + std::to_string(dim);
-  key += " " + std::to_string(memory.elementBytes) + " " +
-         std::to_string(span) + " " + std::to_string(memory.rowPadding);
-  Value thread = oncePerThread(key, [&] {
+  Value thread = oncePerThread(placeKey(memory, layout), [&] {
     SmallVector<Value> at;
     for (unsigned dim = 0; dim < layout.rank(); ++dim)
       at.push_back(threadOffset(layout, dim));
     return sharedAddress(memory, at, i32(0));
   });
-  if (flipped)
-    thread =
-        oncePerThread(key + " ^ " + std::to_string(flipped), [&]() -> Value {
-          return arith::XOrIOp::create(b, thread, i32(flipped));
+  return SharedPlace{thread, flipped, added};
+}
+
+Value GpuEmitter::sharedAddress(const SharedLayout &memory,
+                                const DistributedLayout &layout, int64_t index,
+                                Value start) {
+  std::optional<SharedPlace> place = sharedPlace(memory, layout, index);
+  if (!place) {
+    SmallVector<Value> at;
+    for (unsigned dim = 0; dim < layout.rank(); ++dim)
+      at.push_back(coordinate(layout, index, dim));
+    return sharedAddress(memory, at, start);
+  }
+  Value thread = place->thread;
+  if (place->flipped)
+    thread = oncePerThread(
+        placeKey(memory, layout) + " ^ " + std::to_string(place->flipped),
+        [&]() -> Value {
+          return arith::XOrIOp::create(b, thread, i32(place->flipped));
         });
   Value address = arith::AddIOp::create(b, start, thread);
-  return added ? Value(arith::AddIOp::create(b, address, i32(added))) : address;
+  return place->added
+             ? Value(arith::AddIOp::create(b, address, i32(place->added)))
+             : address;
 }
 
 Value GpuEmitter::smemAddress(Value tile) {

@@ -216,21 +216,31 @@ LogicalResult GpuEmitter::emitStoreShared(tilegpu::StoreSharedOp op) {
   }
   Registers words = packWords(values);
   int64_t count = matrix->count;
-  std::string list, constraints = "r,";
-  for (int64_t word = 1; word <= count; ++word) {
-    list += (word > 1 ? ", $" : "$") + std::to_string(word);
+  std::string list, constraints = "r,r,";
+  for (int64_t word = 2; word < count + 2; ++word) {
+    list += (word > 2 ? ", $" : "$") + std::to_string(word);
     constraints += "r,";
   }
-  std::string text = "stmatrix.sync.aligned.m8n8.x" + std::to_string(count) +
-                     (matrix->transposed ? ".trans" : "") +
-                     ".shared.b16 [$0], {" + list + "};";
+  std::string name = "stmatrix.sync.aligned.m8n8.x" + std::to_string(count) +
+                     (matrix->transposed ? ".trans" : "") + ".shared.b16 ";
   int64_t instructions = int64_t(words.size()) / count;
   for (int64_t index = 0; index < instructions; ++index) {
-    SmallVector<Value> operands = {
-        sharedAddress(memory, matrix->rows, index, start)};
+    // Addresses are made where they are used: known before a loop, each would
+    // occupy a register there.
+    std::optional<SharedPlace> place = sharedPlace(memory, matrix->rows, index);
+    SmallVector<Value> operands = {start};
+    if (place)
+      operands.push_back(place->thread);
+    else
+      operands = {i32(0), sharedAddress(memory, matrix->rows, index, start)};
     llvm::append_range(operands,
                        ArrayRef<Value>(words).slice(index * count, count));
-    inlinePtx(Type(), text, constraints + "~{memory}", operands);
+    inlinePtx(Type(),
+              "{ .reg .b32 at; xor.b32 at, $1, " +
+                  Twine(place ? place->flipped : 0) + "; add.u32 at, at, $0; " +
+                  name + "[at+" + Twine(place ? place->added : 0) + "], {" +
+                  list + "}; }",
+              constraints + "~{memory}", operands);
   }
   return success();
 }

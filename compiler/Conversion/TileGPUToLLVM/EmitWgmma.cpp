@@ -17,6 +17,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace flashtile;
@@ -93,12 +94,37 @@ private:
 };
 } // namespace
 
+/// `address` in units of descriptors. Buffers begin at multiples of their
+/// swizzle, so that sums and products by constants are divided term by term:
+/// what a loop adds to an address is all that it computes.
+static Value unitsOf(ImplicitLocOpBuilder &b, Value address) {
+  auto i32 = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
+  };
+  APInt constant;
+  auto isWhole = [&](Value value) {
+    return matchPattern(value, m_ConstantInt(&constant)) &&
+           constant.getZExtValue() % descriptorUnit == 0;
+  };
+  if (isWhole(address))
+    return i32(constant.getZExtValue() / descriptorUnit);
+  if (auto sum = address.getDefiningOp<arith::AddIOp>()) {
+    Value left = unitsOf(b, sum.getLhs());
+    return arith::AddIOp::create(b, left, unitsOf(b, sum.getRhs()));
+  }
+  if (auto product = address.getDefiningOp<arith::MulIOp>();
+      product && isWhole(product.getRhs()))
+    return arith::MulIOp::create(b, product.getLhs(),
+                                 i32(constant.getZExtValue() / descriptorUnit));
+  return arith::DivUIOp::create(b, address, i32(descriptorUnit));
+}
+
+/// Addresses of shared memory have 18 bits, of which the descriptor holds all
+/// but the lowest four.
 Value GpuEmitter::matrixDescriptor(Value address, uint64_t rest) {
-  constexpr int64_t kAddressMask = 0x3fff, kUnitBits = 4;
-  Value units = arith::AndIOp::create(
-      b, arith::ShRUIOp::create(b, address, i32(kUnitBits)), i32(kAddressMask));
   return arith::OrIOp::create(
-      b, arith::ExtUIOp::create(b, b.getI64Type(), units), i64(int64_t(rest)));
+      b, arith::ExtUIOp::create(b, b.getI64Type(), unitsOf(b, address)),
+      i64(int64_t(rest)));
 }
 
 Registers GpuEmitter::packWords(ArrayRef<Value> values) {

@@ -232,6 +232,18 @@ private:
   mlir::Value sharedAddress(const SharedLayout &memory,
                             const DistributedLayout &layout, int64_t index,
                             mlir::Value start);
+  /// Of that address, from `start`: (`thread` xor `flipped`) + `added`, where
+  /// the swizzle allows that.
+  struct SharedPlace {
+    mlir::Value thread;
+    int64_t flipped, added;
+  };
+  std::optional<SharedPlace> sharedPlace(const SharedLayout &memory,
+                                         const DistributedLayout &layout,
+                                         int64_t index);
+  /// The key of what is computed once for a thread and such places.
+  static std::string placeKey(const SharedLayout &memory,
+                              const DistributedLayout &layout);
   void storeShared(const Registers &values, const DistributedLayout &layout,
                    const SharedLayout &memory, mlir::Value start,
                    mlir::Type element);

@@ -78,6 +78,7 @@ private:
   void convertStore(StoreOp op);
   void convertAtomic(AtomicAddOp op);
   std::optional<DistributedLayout> productRuns(AtomicAddOp op);
+  bool holdsRuns(AtomicAddOp op);
   LogicalResult convertDot(DotOp op);
   void convertWarpgroupDot(DotOp op);
   Value stage(Value operand, Operation *user, bool isLeft, bool &transposed);
@@ -357,11 +358,30 @@ std::optional<DistributedLayout> KernelConverter::productRuns(AtomicAddOp op) {
                               product.getColumnGroups());
 }
 
+/// Whether threads hold four numbers each that are neighbours in memory.
+bool KernelConverter::holdsRuns(AtomicAddOp op) {
+  auto type = tileType(op.getValue());
+  auto window = op.getPointer().getDefiningOp<MakeBlockPtrOp>();
+  if (!window || !op->use_empty() || !type.getElementType().isF32() ||
+      !tilegpu::getLayout(op.getValue().getType()) ||
+      !matchPattern(window.getStrides().back(), m_One()))
+    return false;
+  constexpr int64_t kRun = 4;
+  DistributedLayout layout = layoutOf(op.getValue().getType());
+  Coordinates step(type.getRank(), 0);
+  step.back() = 1;
+  return !layout.registers().empty() &&
+         layout.registers().front().step == step &&
+         layout.registers().front().extent % kRun == 0;
+}
+
 void KernelConverter::convertAtomic(AtomicAddOp op) {
   // As a store: no thread but one may hold an element.
   DistributedLayout layout = storeLayout(op.getPointer(), op.getValue());
   if (std::optional<DistributedLayout> runs = productRuns(op))
     layout = *runs;
+  else if (holdsRuns(op))
+    layout = layoutOf(op.getValue().getType());
   auto in = [&](Value value) {
     return value && tileType(value) ? demand(value, layout, op) : value;
   };

@@ -130,6 +130,8 @@ private:
   }
   void assignDots();
   bool flow(Operation *op);
+  bool flowReshape(ReshapeOp op);
+  bool flowTrans(TransOp op);
   DistributedLayout blockedLayout(Value value);
 
   KernelOp kernel;
@@ -137,6 +139,8 @@ private:
   SmallVector<Value> values;
   llvm::EquivalenceClasses<void *> groups;
   DenseMap<void *, DistributedLayout> layouts;
+  /// All layouts are those of dots so far.
+  bool areOfDots = true;
 };
 } // namespace
 
@@ -229,8 +233,42 @@ static DistributedLayout spreadRows(const DistributedLayout &result,
   return spread(result, axis, type.getDimSize(axis), kVectorWidth);
 }
 
+/// What a dot made, or takes, is reshaped where it is.
+bool LayoutChoice::flowReshape(ReshapeOp op) {
+  const DistributedLayout *from = layoutOf(op.getOperand());
+  const DistributedLayout *to = layoutOf(op.getResult());
+  if (!areOfDots || !from == !to)
+    return false;
+  Value other = from ? op.getResult() : op.getOperand();
+  if (isCheap(other))
+    return false;
+  auto inPlace = reshape(from ? *from : *to, tileType(other).getShape());
+  return inPlace && assign(other, *inPlace);
+}
+
+bool LayoutChoice::flowTrans(TransOp op) {
+  const DistributedLayout *from = layoutOf(op.getOperand());
+  const DistributedLayout *to = layoutOf(op.getResult());
+  // Dots see through it.
+  if (!areOfDots || !from == !to ||
+      llvm::all_of(op->getUsers(), llvm::IsaPred<DotOp, TransOp>) ||
+      isCheap(op.getOperand()))
+    return false;
+  SmallVector<unsigned> order, inverse(op.getOrder().size());
+  for (auto [dim, source] : llvm::enumerate(op.getOrder())) {
+    order.push_back(source);
+    inverse[source] = dim;
+  }
+  return from ? assign(op.getResult(), transpose(*from, order))
+              : assign(op.getOperand(), transpose(*to, inverse));
+}
+
 /// Lets one operation pass a layout on. True where something was assigned.
 bool LayoutChoice::flow(Operation *op) {
+  if (auto reshape = dyn_cast<ReshapeOp>(op))
+    return flowReshape(reshape);
+  if (auto trans = dyn_cast<TransOp>(op))
+    return flowTrans(trans);
   if (isAxisReduce(op) || isa<ReduceOp>(op)) {
     unsigned axis = op->getAttrOfType<IntegerAttr>("axis").getInt();
     const DistributedLayout *from = layoutOf(op->getOperand(0));
@@ -299,6 +337,7 @@ DenseMap<Value, DistributedLayout> LayoutChoice::solve() {
     }
   };
   flowAll();
+  areOfDots = false;
   // What no dot reaches is blocked, in program order, larger tiles first: the
   // slices of those serve the smaller.
   for (int64_t rank = 8; rank-- > 0;)

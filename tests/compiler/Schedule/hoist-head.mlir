@@ -4,8 +4,8 @@
 // RUN: FileCheck %s --input-file=%t
 // RUN: fa-translate --target=sm_90a --num-warps=8 --emit=ptx %s | FileCheck %s --check-prefix=PTX
 
-// s, t, x and y take 32 + 32 + 64 + 64 of 204 registers: 12 are left, for 48 of
-// the 128 columns of v. Weights are packed when s and t have ended.
+// s, t, x and y take 32 + 32 + 64 + 64 of 220 registers, and packing weights 16:
+// 12 are left, for 48 of the 128 columns of v. Weights are packed when s and t have ended.
 // REMARK: [Missed] Operand {{.*}}a left operand stays in shared memory
 // REMARK: [Passed] Operand {{.*}}48 columns of a left operand that the loop does not change are read once
 // CHECK: } consumer {

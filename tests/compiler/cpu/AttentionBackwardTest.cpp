@@ -32,6 +32,7 @@ struct Case {
   CausalAlignment alignment = CausalAlignment::BottomRight;
   bool hasGradLse = false;
   int64_t blockM = 32, blockN = 32;
+  bool packs = false;
 };
 
 class AttentionBackward : public testing::TestWithParam<Case> {
@@ -96,6 +97,7 @@ private:
     config.alignment = c.alignment;
     config.grouped = c.headsQ != c.headsKV;
     config.addsDq = c.addsDq;
+    config.packsDq = config.packsRows = c.packs;
     config.hasORest = isNarrow();
     config.hasLseRest = !isNarrow();
     config.hasGradLse = c.hasGradLse;
@@ -329,6 +331,12 @@ static std::vector<Case> cases() {
        bottomRight, false, 64, 64},
       {"bf16_64_tiles_adds", DType::BF16, 1, 1, 100, 130, 64, false, true,
        bottomRight, false, 64, 64},
+      {"bf16_adds_packed", DType::BF16, 2, 1, 100, 70, 24, false, true,
+       bottomRight, false, 32, 32, true},
+      {"f16_causal_adds_packed", DType::F16, 2, 2, 70, 70, 16, true, true,
+       bottomRight, false, 48, 32, true},
+      {"bf16_causal_packed", DType::BF16, 2, 1, 70, 100, 16, true, false,
+       bottomRight, false, 16, 32, true},
       {"one_query", DType::BF16, 2, 1, 1, 40, 16},
       {"one_key", DType::F16, 2, 2, 40, 1, 16, false, true},
   };

@@ -98,6 +98,8 @@ void addBackward(std::vector<ShippedKernel> &all, const Target &target,
   config.causal = isCausal;
   config.hasORest = type != ElementType::F32;
   config.hasLseRest = type == ElementType::F32;
+  config.packsRows =
+      target.device == DeviceClass::Sm90a && type != ElementType::F32;
   auto add = [&](const std::string &part, const FlashAttentionTiles &tiles,
                  auto build) {
     kernels::FlashAttentionBackwardConfig tiled = config;
@@ -117,6 +119,7 @@ void addBackward(std::vector<ShippedKernel> &all, const Target &target,
       kernels::buildFlashAttentionBackwardQueries);
   add("keys", deterministic.keys, kernels::buildFlashAttentionBackwardKeys);
   config.addsDq = true;
+  config.packsDq = config.packsRows;
   add("rows", rows, kernels::buildFlashAttentionBackwardRows);
   add("keys_and_dq", fused.keys, kernels::buildFlashAttentionBackwardKeys);
   if (!isCausal)
@@ -124,7 +127,7 @@ void addBackward(std::vector<ShippedKernel> &all, const Target &target,
   const FlashAttentionTiles mend =
       flashAttentionBackwardMendTiles(kind, fused.keys.blockN);
   add("finish", mend, kernels::buildFlashAttentionBackwardFinishCausal);
-  config.addsDq = false;
+  config.addsDq = config.packsDq = false;
   config.mends = true;
   config.keysBlockM = fused.keys.blockM;
   config.keysBlockN = fused.keys.blockN;
@@ -217,7 +220,13 @@ const std::map<std::string, int64_t> knownToSpill = {
     {"attention_f32_d128_causal_sm_80", 32},
     {"attention_f32_d128_causal_sm_90a", 32},
     {"attention_f32_d256_causal_sm_90a", 32},
-    {"keys_and_dq_bf16_d128_causal_sm_90a", 36},
+    {"keys_and_dq_bf16_d128_causal_sm_90a", 4},
+    {"keys_and_dq_bf16_d64_causal_sm_90a", 40},
+    {"keys_and_dq_bf16_d64_sm_90a", 12},
+    {"keys_and_dq_bf16_d96_causal_sm_90a", 8},
+    {"keys_bf16_d128_causal_sm_90a", 8},
+    {"keys_bf16_d256_causal_sm_90a", 4},
+    {"keys_bf16_d96_causal_sm_90a", 8},
     {"mend_bf16_d96_causal_sm_80", 4},
     {"mend_f32_d64_causal_sm_90a", 4},
 };

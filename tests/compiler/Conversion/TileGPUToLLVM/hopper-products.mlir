@@ -11,10 +11,10 @@
 // PTXAS: 0 bytes spill stores, 0 bytes spill loads
 // PTXAS-NOT: C75
 
-// K-major operands; the second warpgroup's rows start 8192 bytes on.
+// K-major operands; the second warpgroup's rows start 512 units of 16 bytes on.
 // CHECK-LABEL: .entry scores(
 // CHECK: shfl.sync.idx
-// CHECK: and.b32 {{.*}}, 253952;
+// CHECK: and.b32 {{.*}}, -512;
 // CHECK: or.b64 [[A:%rd[0-9]+]], {{.*}}, 4611686293305360384;
 // CHECK: or.b64 [[B:%rd[0-9]+]], {{.*}}, 4611686293305360384;
 // CHECK: wgmma.fence
