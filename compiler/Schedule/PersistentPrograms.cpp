@@ -85,7 +85,10 @@ static ProgramLoop openFixedLoop(ImplicitLocOpBuilder &b,
   }
   Value place = arith::AddIOp::create(
       b, arith::MulIOp::create(b, round, share.blocks), number);
-  return {loop, round, place,
+  return {loop,
+          round,
+          place,
+          {},
           llvm::to_vector_of<Value>(loop.getRegionIterArgs())};
 }
 
@@ -93,74 +96,120 @@ static ProgramLoop openFixedLoop(ImplicitLocOpBuilder &b,
 // Programs by a counter
 //===----------------------------------------------------------------------===//
 
-/// Two numbers are on the way: the one who counts writes the second while
+/// Two programs are on the way: the one who counts tells the second while
 /// somebody has yet to read the first.
-static constexpr int64_t kNumbers = 2;
+static constexpr int64_t kPrograms = 2;
 
 ProgramShare flashtile::gpu::countPrograms(ImplicitLocOpBuilder &b,
-                                           int64_t readers) {
+                                           int64_t readers,
+                                           ValueRange position) {
   MLIRContext *context = b.getContext();
   ProgramShare share;
   share.counts = true;
+  share.firstPosition = llvm::to_vector(position);
   share.block = tilegpu::BlockIdOp::create(b);
   share.blocks = tilegpu::NumBlocksOp::create(b);
   share.programs = allPrograms(b);
-  share.words =
-      tilegpu::WordsOp::create(b, tilegpu::WordsType::get(context, kNumbers));
-  auto barriers = tilegpu::MbarriersType::get(context, kNumbers);
+  share.words = tilegpu::WordsOp::create(
+      b, tilegpu::WordsType::get(context,
+                                 kPrograms * int64_t(1 + position.size())));
+  auto barriers = tilegpu::MbarriersType::get(context, kPrograms);
   share.full = tilegpu::MbarriersOp::create(b, barriers, 1);
   share.empty = tilegpu::MbarriersOp::create(b, barriers, readers);
   return share;
 }
 
+namespace {
+/// How the block's programs go from the one who takes them to the others: each
+/// as its number and position.
+class Messages {
+public:
+  /// Of the program behind number `round` of the block.
+  Messages(ImplicitLocOpBuilder &b, const ProgramShare &share, Value round)
+      : b(b), share(share) {
+    index = arith::RemUIOp::create(b, round, i32(b, kPrograms));
+    phase = arith::RemUIOp::create(
+        b, arith::DivUIOp::create(b, round, i32(b, kPrograms)), i32(b, 2));
+    start = arith::MulIOp::create(b, index, i32(b, size()));
+  }
+
+  /// Waits until all have read the program before the last, which they did
+  /// before they began it.
+  void tell(ValueRange program) {
+    Value freed = arith::SubIOp::create(b, i32(b, 1), phase);
+    tilegpu::MbarrierWaitOp::create(b, share.empty, index, freed);
+    for (auto [number, value] : llvm::enumerate(program))
+      tilegpu::WriteWordOp::create(b, value, share.words, word(number));
+    tilegpu::MbarrierArriveOp::create(b, share.full, index);
+  }
+
+  SmallVector<Value> hear() {
+    SmallVector<Value> program;
+    tilegpu::MbarrierWaitOp::create(b, share.full, index, phase);
+    for (int64_t number = 0; number < size(); ++number)
+      program.push_back(tilegpu::ReadWordOp::create(b, b.getI32Type(),
+                                                    share.words, word(number)));
+    tilegpu::MbarrierArriveOp::create(b, share.empty, index);
+    return program;
+  }
+
+private:
+  /// Words of a program.
+  int64_t size() const { return 1 + int64_t(share.firstPosition.size()); }
+  Value word(int64_t number) {
+    return arith::AddIOp::create(b, start, i32(b, number));
+  }
+
+  ImplicitLocOpBuilder &b;
+  const ProgramShare &share;
+  Value index, phase, start;
+};
+} // namespace
+
+/// Carries the number of a program, its position, how many the block had before
+/// and `inits`.
 static ProgramLoop openCountedLoop(ImplicitLocOpBuilder &b,
                                    const ProgramShare &share,
                                    ValueRange inits) {
-  SmallVector<Value> first = {share.block, i32(b, 0)};
+  SmallVector<Value> first = {share.block};
+  llvm::append_range(first, share.firstPosition);
+  first.push_back(i32(b, 0));
   llvm::append_range(first, inits);
   SmallVector<Type> types(first.size(), b.getI32Type());
   SmallVector<Location> locations(first.size(), b.getLoc());
   auto loop = scf::WhileOp::create(b, types, first);
-  Block *before =
-      b.createBlock(&loop.getBefore(), {}, TypeRange(types), locations);
+  Block *before = b.createBlock(&loop.getBefore(), {}, types, locations);
   Value isProgram = arith::CmpIOp::create(
       b, arith::CmpIPredicate::ult, before->getArgument(0), share.programs);
   scf::ConditionOp::create(b, isProgram, before->getArguments());
-  Block *body =
-      b.createBlock(&loop.getAfter(), {}, TypeRange(types), locations);
-  return {loop, body->getArgument(1), body->getArgument(0),
-          llvm::to_vector_of<Value>(body->getArguments().drop_front(2))};
+  Block *body = b.createBlock(&loop.getAfter(), {}, types, locations);
+  ArrayRef<BlockArgument> arguments = body->getArguments();
+  size_t told = 1 + share.firstPosition.size();
+  return {loop, arguments[told], arguments.front(),
+          llvm::to_vector_of<Value>(arguments.slice(1, told - 1)),
+          llvm::to_vector_of<Value>(arguments.drop_front(told + 1))};
 }
 
-/// The number of the next program: from the counter, for all others to read, or
-/// from who did that.
+/// The number of the next program and its position: from the counter, for all
+/// others to hear, or from who did that.
 ///
 /// The one who takes it has started all copies of this program, so that the
 /// answer comes while they are under way; earlier, it would bind the block to a
-/// program that another one may be free for sooner. A number is written when
-/// all have read the one before the last, which they did before they began that
-/// program: nobody waits here for more than the ends of programs before this
-/// one.
-static Value nextPlace(ImplicitLocOpBuilder &b, const ProgramShare &share,
-                       Value round, bool takes) {
-  Value index = arith::RemUIOp::create(b, round, i32(b, kNumbers));
-  Value phase = arith::RemUIOp::create(
-      b, arith::DivUIOp::create(b, round, i32(b, kNumbers)), i32(b, 2));
-  if (!takes) {
-    tilegpu::MbarrierWaitOp::create(b, share.full, index, phase);
-    Value place =
-        tilegpu::ReadWordOp::create(b, b.getI32Type(), share.words, index);
-    tilegpu::MbarrierArriveOp::create(b, share.empty, index);
-    return place;
-  }
+/// program that another one may be free for sooner.
+static SmallVector<Value> nextProgram(ImplicitLocOpBuilder &b,
+                                      const ProgramShare &share, Value round,
+                                      PositionFunction positionOf) {
+  if (!positionOf)
+    return Messages(b, share, round).hear();
   Value taken =
       tilegpu::TakeProgramOp::create(b, b.getI32Type(), share.programs);
-  Value place = arith::AddIOp::create(b, share.blocks, taken);
-  Value freed = arith::SubIOp::create(b, i32(b, 1), phase);
-  tilegpu::MbarrierWaitOp::create(b, share.empty, index, freed);
-  tilegpu::WriteWordOp::create(b, place, share.words, index);
-  tilegpu::MbarrierArriveOp::create(b, share.full, index);
-  return place;
+  SmallVector<Value> program = {arith::AddIOp::create(b, share.blocks, taken)};
+  // What is no program has no position.
+  Value last = arith::SubIOp::create(b, share.programs, i32(b, 1));
+  llvm::append_range(
+      program, positionOf(arith::MinUIOp::create(b, program.front(), last)));
+  Messages(b, share, round).tell(program);
+  return program;
 }
 
 ProgramLoop flashtile::gpu::openProgramLoop(ImplicitLocOpBuilder &b,
@@ -176,12 +225,14 @@ ProgramLoop flashtile::gpu::openProgramLoop(ImplicitLocOpBuilder &b,
 void flashtile::gpu::closeProgramLoop(ImplicitLocOpBuilder &b,
                                       const ProgramShare &share,
                                       const ProgramLoop &programs,
-                                      ValueRange carried, bool takes) {
+                                      ValueRange carried,
+                                      PositionFunction positionOf) {
   SmallVector<Value> yielded;
   b.setInsertionPointToEnd(&programs.loop->getRegions().back().front());
-  if (share.counts)
-    yielded = {nextPlace(b, share, programs.round, takes),
-               arith::AddIOp::create(b, programs.round, i32(b, 1))};
+  if (share.counts) {
+    yielded = nextProgram(b, share, programs.round, positionOf);
+    yielded.push_back(arith::AddIOp::create(b, programs.round, i32(b, 1)));
+  }
   llvm::append_range(yielded, carried);
   scf::YieldOp::create(b, yielded);
   b.setInsertionPointAfter(programs.loop);

@@ -44,36 +44,46 @@ struct ProgramShare {
   mlir::Value block, blocks;
   mlir::Value rounds;   ///< of a fixed share
   mlir::Value programs; ///< of all blocks, where they count
-  /// Numbers of programs on the way from the one who counts to the others, and
-  /// who may read and write them.
+  /// Numbers of programs, each with the program's position, on the way from the
+  /// one who counts to the others, and who may read and write them.
   mlir::Value words, full, empty;
+  /// What the kernel asks of the position of the block's first program (i32).
+  mlir::SmallVector<mlir::Value> firstPosition;
 };
 
 /// Computed where `b` is; all threads of the block compute the same.
 ProgramShare shareOfPrograms(mlir::ImplicitLocOpBuilder &b, bool turns);
 
-/// The same with a counter. `readers` arrivals say that all have read a number.
-ProgramShare countPrograms(mlir::ImplicitLocOpBuilder &b, int64_t readers);
+/// The same with a counter. `readers` arrivals say that all have read a number;
+/// `position` is of program `tilegpu.block_id`.
+ProgramShare countPrograms(mlir::ImplicitLocOpBuilder &b, int64_t readers,
+                           mlir::ValueRange position);
 
 /// A role's loop over the programs of the block.
 struct ProgramLoop {
   mlir::Operation *loop = nullptr; ///< null: there is one program
   mlir::Value round;               ///< programs that the block had before
   mlir::Value place;               ///< of the program, in the order
+  /// What the kernel asks of that place, where programs are counted.
+  mlir::SmallVector<mlir::Value> position;
   mlir::SmallVector<mlir::Value> carried;
 
   explicit operator bool() const { return loop != nullptr; }
 };
 
+/// What the kernel asks of a place, all i32.
+using PositionFunction =
+    llvm::function_ref<mlir::SmallVector<mlir::Value>(mlir::Value place)>;
+
 /// Makes a loop that carries `inits` (i32); `b` is in it afterwards.
 ProgramLoop openProgramLoop(mlir::ImplicitLocOpBuilder &b,
                             const ProgramShare &share, mlir::ValueRange inits);
 
-/// Ends it; `b` is behind it afterwards. Where programs are counted, the thread
-/// that `takes` them tells the others.
+/// Ends it; `b` is behind it afterwards. Where programs are counted, the role
+/// with `positionOf` takes the next one and tells the others, who have none.
 void closeProgramLoop(mlir::ImplicitLocOpBuilder &b, const ProgramShare &share,
                       const ProgramLoop &programs, mlir::ValueRange carried,
-                      bool takes);
+                      PositionFunction positionOf);
 
 /// Bytes of shared memory, at most, that the kernel's operations use beside
 /// rings: staged tiles that are not in `rings`, and scratch space.

@@ -202,14 +202,15 @@ ProgramLoop Specializer::openPrograms() {
 }
 
 void Specializer::closePrograms(const ProgramLoop &programs,
-                                ArrayRef<Value> counters, bool takes) {
+                                ArrayRef<Value> counters,
+                                PositionFunction positionOf) {
   if (!programs)
     return;
   SmallVector<Value> carried;
   for (auto [ring, counter] : llvm::zip(rings, counters))
     if (ring.inLoop)
       carried.push_back(counter);
-  closeProgramLoop(b, *share, programs, carried, takes);
+  closeProgramLoop(b, *share, programs, carried, positionOf);
 }
 
 SmallVector<Value> Specializer::firstCounters(const ProgramLoop &programs) {
@@ -261,6 +262,10 @@ void Specializer::writeProducer(int64_t producer) {
     });
     return found;
   };
+  auto positions = [&](Value place) { return positionsOf(place); };
+  PositionFunction positionOf;
+  if (producer == 0)
+    positionOf = positions;
   IRMapping outer;
   ProgramLoop programs = openPrograms();
   SmallVector<Value> counters = firstCounters(programs);
@@ -268,6 +273,8 @@ void Specializer::writeProducer(int64_t producer) {
     for (auto id : body.getOps<tilegpu::BlockIdOp>())
       if (id != share->block.getDefiningOp())
         outer.map(id.getResult(), programs.place);
+  for (auto [position, value] : llvm::zip(this->positions, programs.position))
+    outer.map(position, value);
   for (RingLoad *each : ofProducer(&body))
     produce(*each, counters[each->ring], outer);
   for (auto loop : llvm::to_vector(body.getOps<scf::ForOp>())) {
@@ -297,7 +304,7 @@ void Specializer::writeProducer(int64_t producer) {
     for (auto [each, result] : llvm::zip(inside, copy.getResults()))
       counters[each->ring] = result;
   }
-  closePrograms(programs, counters, /*takes=*/producer == 0);
+  closePrograms(programs, counters, positionOf);
 }
 
 //===----------------------------------------------------------------------===//
@@ -406,6 +413,8 @@ void Specializer::rewriteConsumer(Block *block,
     for (Operation *op : operations)
       if (auto id = dyn_cast<tilegpu::BlockIdOp>(op))
         id.getResult().replaceAllUsesWith(programs.place);
+  for (auto [position, value] : llvm::zip(positions, programs.position))
+    position.replaceAllUsesWith(value);
   for (Operation *op : operations)
     op->moveBefore(home, home->end());
   for (RingLoad *each : loadsIn(home))
@@ -439,9 +448,43 @@ void Specializer::rewriteConsumer(Block *block,
          llvm::zip(inside, counted.getResults().take_back(inside.size())))
       counters[each->ring] = result;
   }
-  closePrograms(programs, counters, /*takes=*/false);
+  closePrograms(programs, counters, {});
   b.setInsertionPointToEnd(block);
   tilegpu::YieldOp::create(b);
+}
+
+/// The first numbers that are known not to be negative, as the kernel knows of
+/// positions in the grid. Divisions by the extents are before them.
+void Specializer::findPositions(ArrayRef<Operation *> operations) {
+  constexpr size_t kMost = 3;
+  DenseSet<Value> depend;
+  for (Operation *op : operations) {
+    bool depends = isa<tilegpu::BlockIdOp>(op) ||
+                   llvm::any_of(op->getOperands(), [&](Value operand) {
+                     return depend.contains(operand);
+                   });
+    if (!depends || op->getNumRegions() != 0 || !isMemoryEffectFree(op) ||
+        op->getNumResults() != 1)
+      continue;
+    Value result = op->getResult(0);
+    if (isa<AssumeOp>(op) && result.getType().isInteger(32) &&
+        positions.size() < kMost) {
+      if (!result.use_empty())
+        positions.push_back(result);
+    } else {
+      depend.insert(result);
+    }
+  }
+}
+
+SmallVector<Value> Specializer::positionsOf(Value place) {
+  IRMapping mapping;
+  for (auto id : body.getOps<tilegpu::BlockIdOp>())
+    mapping.map(id.getResult(), place);
+  SmallVector<Value> values;
+  for (Value position : positions)
+    values.push_back(inProducer(position, mapping));
+  return values;
 }
 
 /// How blocks share the programs. All operations of a program.
@@ -463,8 +506,10 @@ Specializer::sharePrograms(std::optional<Persistence> how, int64_t producers) {
         kernel
             ->getAttrOfType<IntegerAttr>(tilegpu::TileGPUDialect::kNumWarpsAttr)
             .getInt();
+    findPositions(operations);
     // Consumers arrive once for each warp, other producers with a thread.
-    share = countPrograms(b, warps + producers - 1);
+    share = countPrograms(b, warps + producers - 1,
+                          positionsOf(tilegpu::BlockIdOp::create(b)));
   } else {
     share = shareOfPrograms(b, turns);
   }

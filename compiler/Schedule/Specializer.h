@@ -89,13 +89,18 @@ private:
   llvm::SmallVector<RingLoad *> companionsOf(const RingLoad &each);
   /// How blocks share the programs; nothing where each has one, and why.
   std::optional<Persistence> choosePersistence(std::string &whyNot);
+  void findPositions(llvm::ArrayRef<mlir::Operation *> operations);
+  /// Positions of program `place`, computed where `b` is.
+  llvm::SmallVector<mlir::Value> positionsOf(mlir::Value place);
   llvm::SmallVector<mlir::Operation *>
   sharePrograms(std::optional<Persistence> how, int64_t producers);
   /// The loop over the programs of a block, which carries the counters of rings
-  /// that loops use; none where there is one program. `takes`: see there.
+  /// that loops use; none where there is one program. `positionOf`: see
+  /// there.
   ProgramLoop openPrograms();
   void closePrograms(const ProgramLoop &programs,
-                     llvm::ArrayRef<mlir::Value> counters, bool takes);
+                     llvm::ArrayRef<mlir::Value> counters,
+                     PositionFunction positionOf);
   /// Of all rings, at the start of a program. A tile outside of loops is loaded
   /// once in each program, which counts its uses; without others it has none.
   llvm::SmallVector<mlir::Value> firstCounters(const ProgramLoop &programs);
@@ -123,6 +128,9 @@ private:
   std::vector<RingLoad> loads;
   std::vector<Ring> rings;
   std::optional<ProgramShare> share; ///< of a persistent kernel
+  /// What the kernel computes from the number of the program first, where
+  /// programs are counted: who counts does it for all.
+  llvm::SmallVector<mlir::Value> positions;
 };
 
 } // namespace flashtile::gpu

@@ -28,34 +28,41 @@
 // CHECK-LABEL: tile.kernel @growing
 // CHECK-SAME: tilegpu.persistent = 1 : i64
 // CHECK-SAME: tilegpu.program_counter
+// The position of the block's first program.
 // CHECK: %[[BLOCK:.*]] = tilegpu.block_id
+// CHECK: %[[X:.*]] = tile.assume
 // CHECK: %[[BLOCKS:.*]] = tilegpu.num_blocks
 // CHECK: arith.muli
 // CHECK: %[[PROGRAMS:.*]] = arith.muli
-// CHECK: %[[WORDS:.*]] = tilegpu.words : <2>
+// Two programs on their way, each a number and the position along x.
+// CHECK: %[[WORDS:.*]] = tilegpu.words : <4>
 // CHECK: %[[FULL:.*]] = tilegpu.mbarriers {arrivals = 1 : i32} : <2>
-// Four warps and the other producer read each number.
+// Four warps and the other producer read each.
 // CHECK: %[[EMPTY:.*]] = tilegpu.mbarriers {arrivals = 5 : i32} : <2>
 // CHECK: tilegpu.warp_specialize
 
-// The first producer takes a number when it has started its program's copies.
-// CHECK: scf.while (%[[P:[a-z0-9]+]] = %[[BLOCK]], %[[R:[a-z0-9]+]] = %c0{{.*}}, %{{.*}} = %c0{{.*}}, %{{.*}} = %c0{{.*}}) :
+// CHECK: scf.while (%[[P:[a-z0-9]+]] = %[[BLOCK]], %[[AT:[a-z0-9]+]] = %[[X]], %[[R:[a-z0-9]+]] = %c0{{.*}}, %{{.*}} = %c0{{.*}}, %{{.*}} = %c0{{.*}}) :
 // CHECK:   %[[MORE:.*]] = arith.cmpi ult, %[[P]], %[[PROGRAMS]]
 // CHECK:   scf.condition(%[[MORE]])
-// CHECK: ^bb0(%[[P:[a-z0-9]+]]: i32, %[[R:[a-z0-9]+]]: i32,
+// CHECK: ^bb0(%[[P:[a-z0-9]+]]: i32, %[[AT:[a-z0-9]+]]: i32, %[[R:[a-z0-9]+]]: i32,
 // CHECK:   %[[INDEX:.*]] = arith.remui %[[R]], %c2
+// CHECK:   arith.muli %[[AT]], %c64
 // CHECK:   tilegpu.tma_load
 // CHECK:   scf.for
 // CHECK:     tilegpu.tma_load
 // CHECK:     scf.yield
+// The first producer takes another one when all copies of this one have started.
 // CHECK:   %[[TAKEN:.*]] = tilegpu.take_program of %[[PROGRAMS]]
 // CHECK:   %[[NEXT:.*]] = arith.addi %[[BLOCKS]], %[[TAKEN]]
-// It is told when all have read the one before the last.
+// What is no program has no position.
+// CHECK:   arith.minui %[[NEXT]], %
+// CHECK:   %[[XNEXT:.*]] = tile.assume
 // CHECK:   tilegpu.mbarrier_wait %[[EMPTY]][%[[INDEX]]] phase
-// CHECK:   tilegpu.write_word %[[NEXT]] to %[[WORDS]][%[[INDEX]]]
+// CHECK:   tilegpu.write_word %[[NEXT]] to %[[WORDS]]
+// CHECK:   tilegpu.write_word %[[XNEXT]] to %[[WORDS]]
 // CHECK:   tilegpu.mbarrier_arrive %[[FULL]][%[[INDEX]]]
 // CHECK:   %[[ROUND:.*]] = arith.addi %[[R]], %c1
-// CHECK:   scf.yield %[[NEXT]], %[[ROUND]],
+// CHECK:   scf.yield %[[NEXT]], %[[XNEXT]], %[[ROUND]],
 // CHECK: } attributes {tilegpu.programs}
 
 // The second one is told.
@@ -63,19 +70,23 @@
 // CHECK-NOT: tilegpu.take_program
 // CHECK:   tilegpu.mbarrier_wait %[[FULL]]
 // CHECK:   %[[NEXT:.*]] = tilegpu.read_word %[[WORDS]]
+// CHECK:   %[[XNEXT:.*]] = tilegpu.read_word %[[WORDS]]
 // CHECK:   tilegpu.mbarrier_arrive %[[EMPTY]]
-// CHECK:   scf.yield %[[NEXT]],
+// CHECK:   scf.yield %[[NEXT]], %[[XNEXT]],
+// CHECK: } attributes {tilegpu.programs}
 
 // CHECK: } consumer {
 // CHECK: scf.while
-// CHECK: ^bb0(%[[P:[a-z0-9]+]]: i32, %[[R:[a-z0-9]+]]: i32,
+// CHECK: ^bb0(%[[P:[a-z0-9]+]]: i32, %[[AT:[a-z0-9]+]]: i32, %[[R:[a-z0-9]+]]: i32,
+// CHECK:   arith.muli %[[AT]], %c64
 // The ring of one buffer counts programs.
 // CHECK:   arith.remui %[[R]], %c2
 // CHECK:   tilegpu.mbarrier_wait
 // CHECK:   tilegpu.store
 // CHECK:   %[[NEXT:.*]] = tilegpu.read_word %[[WORDS]]
+// CHECK:   %[[XNEXT:.*]] = tilegpu.read_word %[[WORDS]]
 // CHECK:   tilegpu.mbarrier_arrive %[[EMPTY]]
-// CHECK:   scf.yield %[[NEXT]],
+// CHECK:   scf.yield %[[NEXT]], %[[XNEXT]],
 // CHECK: } attributes {tilegpu.programs}
 
 // NVVM: llvm.func @growing{{.*}} tilegpu.persistent = 1 : i64, tilegpu.program_counter
