@@ -99,8 +99,12 @@ static void launch(const Kernel &kernel,
                    const Tensor *lseRest = nullptr) {
   const auto &[query, key, value] = operands;
   auto i32 = [](int64_t number) { return static_cast<int32_t>(number); };
-  std::vector<ArgumentValue> arguments = {query.tensor, key.tensor,
-                                          value.tensor, out.tensor, lse};
+  std::vector<ArgumentValue> arguments;
+  constexpr size_t kMost = 33; // with rests, and an inner stride of each tensor
+  arguments.reserve(kMost);
+  for (const Tensor *tensor :
+       {&query.tensor, &key.tensor, &value.tensor, &out.tensor, &lse})
+    arguments.push_back(*tensor);
   if (config.oRest)
     arguments.push_back(oRest->tensor);
   if (config.lseRest)

@@ -9,6 +9,7 @@
 
 #include "runtime/Shape.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <sstream>
@@ -67,7 +68,8 @@ static void checkAgainstQuery(const char *name, const Tensor &tensor,
   if (q.rank() == 3 && tensor.size(0) != q.size(0))
     expected("with batch", std::to_string(q.size(0)),
              std::to_string(tensor.size(0)));
-  if (q.rank() > 3 && leadingDims(tensor) != leadingDims(q))
+  if (q.rank() > 3 && !std::equal(q.shape().begin(), q.shape().end() - 3,
+                                  tensor.shape().begin()))
     expected("with batch", leadingDims(q), leadingDims(tensor));
 }
 

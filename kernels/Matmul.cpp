@@ -203,7 +203,11 @@ static Kernel kernelFor(const MatmulKernelConfig &config,
 
 static void launch(const Kernel &kernel, const MatmulKernelConfig &config,
                    const Product &product, int64_t group, const Tensor &c) {
-  std::vector<ArgumentValue> arguments = {product.a, product.b, c};
+  std::vector<ArgumentValue> arguments;
+  constexpr size_t kMost = 22; // with a bias, and all strides
+  arguments.reserve(kMost);
+  for (const Tensor *tensor : {&product.a, &product.b, &c})
+    arguments.push_back(*tensor);
   if (config.hasBias)
     arguments.push_back(product.bias);
   for (const int64_t number :

@@ -18,6 +18,7 @@ Command addDenseAttentionCommand(CLI::App &app);
 /// softcap-attention, alibi-attention, sliding-window-attention or
 /// sigmoid-attention.
 Command addAttentionVariantCommand(CLI::App &app, AttentionVariant variant);
+Command addLaunchCommand(CLI::App &app);
 Command addMatmulCommand(CLI::App &app);
 Command addMlpCommand(CLI::App &app);
 

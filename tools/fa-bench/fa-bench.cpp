@@ -24,6 +24,7 @@ int main(int argc, char **argv) {
       {"alibi-attention", variant(AttentionVariant::Alibi)},
       {"dense-attention", addDenseAttentionCommand(app)},
       {"flash-attention", addFlashAttentionCommand(app)},
+      {"launch", addLaunchCommand(app)},
       {"matmul", addMatmulCommand(app)},
       {"mlp", addMlpCommand(app)},
       {"sigmoid-attention", variant(AttentionVariant::Sigmoid)},
