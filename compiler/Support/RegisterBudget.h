@@ -35,8 +35,8 @@ constexpr RegisterBudget registersOfRoles(int64_t warpgroups) {
   constexpr int64_t kMost = 256, kFewestProducer = 24, kMostProducer = 56;
   const int64_t start = kAll / ((warpgroups + 1) * kThreads) / kStep * kStep;
   const int64_t total = (warpgroups + 1) * start;
-  const int64_t consumer = std::min(
-      kMost, (total - kFewestProducer) / warpgroups / kStep * kStep);
+  const int64_t consumer =
+      std::min(kMost, (total - kFewestProducer) / warpgroups / kStep * kStep);
   return {std::min(kMostProducer, total - warpgroups * consumer), consumer};
 }
 
