@@ -9,8 +9,9 @@
 //     s = a . k(j)                          for j > 0:
 //     p = work on s                   ->      start s(j) = a . k(j)
 //     o = p . v(j) + scaled o                 start o = p . v(j - 1) + scaled o
-//                                             wait for s(j); work on it
-//                                             wait for o; scale it; pack p
+//                                             wait for s(j); its row maxima
+//                                             wait for o; the rest of the work,
+//                                             pack p; scale o
 //                                           epilogue: o = p . v(last) + scaled
 //                                           o
 //
@@ -32,6 +33,7 @@
 #include "compiler/Schedule/Passes.h"
 #include "dialects/Tile/Transforms/Remark.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -73,8 +75,8 @@ struct Chain {
   SmallVector<Operation *> pack; ///< from f32 to the second's left operand
   DenseSet<Operation *> late;    ///< what belongs to the second product
   unsigned counter;              ///< of the second's ring
-  /// A small tile that is made of all the work between the products; may be
-  /// null.
+  /// The second product is waited for behind this: the last row maximum or the
+  /// like on the way to its left operand, or that operand itself.
   Value fence;
 };
 
@@ -134,6 +136,28 @@ static std::string otherCount(size_t count, size_t wanted) {
          std::to_string(wanted);
 }
 
+/// Where the wait for a product stands best that runs beside the work which
+/// makes `packed`: behind the last reduction. In front of it, the product would
+/// have too little time; behind all of the work, packing could not start with
+/// the first elements that are done. At the earliest, behind `scores`.
+static Value fenceOf(scf::ForOp loop, Value scores, Value packed) {
+  Value fence = scores;
+  SetVector<Operation *> slice;
+  BackwardSliceOptions options;
+  options.filter = [&](Operation *op) {
+    return op->getBlock() == loop.getBody();
+  };
+  (void)getBackwardSlice(packed, &slice, options);
+  for (Operation *op : slice)
+    if (isa<SumOp, MaxOp, MinOp, ReduceOp>(op) &&
+        fence.getDefiningOp()->isBeforeInBlock(op))
+      fence = op->getResult(0);
+  Operation *made = packed.getDefiningOp();
+  bool isHere = made && made->getBlock() == loop.getBody() &&
+                scores.getDefiningOp()->isBeforeInBlock(made);
+  return fence == scores && isHere ? packed : fence;
+}
+
 static std::string matchChain(scf::ForOp loop, Chain &chain) {
   SmallVector<WgmmaOp> starts(loop.getBody()->getOps<WgmmaOp>());
   if (starts.size() != 2)
@@ -185,11 +209,8 @@ static std::string matchChain(scf::ForOp loop, Chain &chain) {
   if (chain.scale)
     chain.late.insert(chain.scale);
   chain.late.insert(chain.pack.begin(), chain.pack.end());
-  // Sums of what is packed come last.
-  Value packed = chain.pack.front()->getOperand(0);
-  for (Operation *user : packed.getUsers())
-    if (isa<tilegpu::PartialSumOp, SumOp>(user))
-      chain.fence = user->getResult(0);
+  chain.fence = fenceOf(loop, first->wait.getResult(0),
+                        chain.pack.front()->getOperand(0));
   return {};
 }
 
@@ -297,6 +318,7 @@ private:
   }
   State firstTile(ArrayRef<Value> runs, size_t position);
   State otherTiles(const Chain &chain, Value start, const State &before);
+  void finishLast(const Chain &chain, scf::IfOp branch);
   SmallVector<Value> flatten(const State &state);
   State unflatten(ValueRange values);
 
@@ -355,6 +377,8 @@ Rotation::State Rotation::firstStage(const Chain &chain, Value counter,
   for (auto [argument, value] : llvm::zip(loop.getRegionIterArgs(), carried))
     if (value)
       mapping.map(argument, value);
+  State next;
+  next.carried.assign(carried.begin(), carried.end());
   WgmmaOp running;
   Value index;
   for (Operation &op : loop.getBody()->without_terminator()) {
@@ -370,14 +394,11 @@ Rotation::State Rotation::firstStage(const Chain &chain, Value counter,
     Operation *clone = b.clone(op, mapping);
     if (&op == chain.first.wait)
       cast<WgmmaWaitOp>(clone).setPending(pending ? 1 : 0);
-  }
-  State next;
-  next.carried.assign(carried.begin(), carried.end());
-  if (pending) {
-    if (Value made = chain.fence ? mapping.lookupOrNull(chain.fence) : Value())
-      tilegpu::ScheduleFenceOp::create(b, made);
-    next.carried[chain.counter] = pending->carried[chain.counter];
-    sum = finishSecond(chain, running, index, next);
+    if (pending && &op == chain.fence.getDefiningOp()) {
+      tilegpu::ScheduleFenceOp::create(b, mapping.lookup(chain.fence));
+      next.carried[chain.counter] = pending->carried[chain.counter];
+      sum = finishSecond(chain, running, index, next);
+    }
   }
   Value counted = next.carried[chain.counter];
   mapping.map(loop.getRegionIterArg(chain.sum), sum);
@@ -459,6 +480,67 @@ Rotation::State Rotation::otherTiles(const Chain &chain, Value start,
   return unflatten(rotated.getResults());
 }
 
+/// The place of `op` in `block`, which is around it or has it.
+static Operation *placeIn(Block *block, Operation *op) {
+  return block->findAncestorOpInBlock(*op);
+}
+
+/// What needs no result of `wait`, in front of it: operations of the block that
+/// come later, and those from before it that only later ones use.
+static void gatherBefore(WgmmaWaitOp wait) {
+  Block *block = wait->getBlock();
+  auto canMove = [](Operation &op) {
+    return op.getNumRegions() == 0 && isMemoryEffectFree(&op) &&
+           !isa<WgmmaWaitOp, WgmmaOp>(op) &&
+           !op.hasTrait<OpTrait::IsTerminator>();
+  };
+  llvm::SetVector<Operation *> moved;
+  for (Operation &op : llvm::make_early_inc_range(
+           llvm::make_range(std::next(Block::iterator(wait)), block->end())))
+    if (canMove(op) && llvm::all_of(op.getOperands(), [&](Value operand) {
+          return isAvailable(operand, wait, moved);
+        })) {
+      op.moveBefore(wait);
+      moved.insert(&op);
+    }
+  SmallVector<Operation *> before;
+  for (Operation &op : llvm::make_range(block->begin(), Block::iterator(wait)))
+    before.push_back(&op);
+  Operation *place = moved.empty() ? wait : moved.front();
+  for (Operation *op : llvm::reverse(before))
+    if (!moved.contains(op) && canMove(*op) &&
+        llvm::none_of(op->getUsers(), [&](Operation *user) {
+          return placeIn(block, user)->isBeforeInBlock(wait) &&
+                 !moved.contains(placeIn(block, user));
+        })) {
+      op->moveBefore(place);
+      place = op;
+      moved.insert(op);
+    }
+}
+
+/// Waits for the last product where its result is used; what does not need it
+/// is done meanwhile.
+void Rotation::finishLast(const Chain &chain, scf::IfOp branch) {
+  Value sum = branch.getResult(chain.sum);
+  Block *block = branch->getBlock();
+  Operation *place = block->getTerminator();
+  for (Operation *user : sum.getUsers())
+    if (Operation *here = placeIn(block, user); here->isBeforeInBlock(place))
+      place = here;
+  b.setInsertionPoint(place);
+  auto wait = WgmmaWaitOp::create(b, TypeRange{sum.getType()}, ValueRange{sum},
+                                  b.getI32IntegerAttr(0));
+  sum.replaceAllUsesExcept(wait.getResult(0), wait);
+  auto guard = scf::IfOp::create(b, branch.getCondition(),
+                                 /*withElseRegion=*/false);
+  b.setInsertionPoint(guard.thenYield());
+  MbarrierArriveOp release = chain.second.release;
+  MbarrierArriveOp::create(b, release.getBarriers(),
+                           branch.getResults().back());
+  gatherBefore(wait);
+}
+
 void Rotation::run() {
   scf::ForOp first = chains.front().loop, last = chains.back().loop;
   SmallVector<Value> running;
@@ -468,10 +550,13 @@ void Rotation::run() {
     any = any ? Value(arith::OrIOp::create(b, any, running.back()))
               : running.back();
   }
-  auto branch = scf::IfOp::create(b, last.getResultTypes(), any,
-                                  /*withElseRegion=*/true);
+  SmallVector<Type> types(last.getResultTypes());
+  types.push_back(b.getI32Type());
+  auto branch = scf::IfOp::create(b, types, any, /*withElseRegion=*/true);
   b.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(b, first.getInitArgs());
+  SmallVector<Value> unchanged(first.getInitArgs());
+  unchanged.push_back(arith::ConstantOp::create(b, b.getI32IntegerAttr(0)));
+  scf::YieldOp::create(b, unchanged);
   b.setInsertionPointToStart(branch.thenBlock());
   State state = firstTile(running, 0);
   Value begun; // whether an earlier loop had the first tile
@@ -493,11 +578,14 @@ void Rotation::run() {
     begun = begun ? Value(arith::OrIOp::create(b, begun, ran)) : ran;
   }
   Value index;
-  WgmmaOp product = startSecond(chains.back(), state, index);
-  unsigned sum = chains.back().sum;
-  state.carried[sum] = finishSecond(chains.back(), product, index, state);
+  const Chain &chain = chains.back();
+  WgmmaOp product = startSecond(chain, state, index);
+  state.carried[chain.sum] = product.getResult();
+  state.carried[chain.counter] = nextCounter(state.carried[chain.counter]);
+  state.carried.push_back(index);
   scf::YieldOp::create(b, state.carried);
-  last.replaceAllUsesWith(branch.getResults());
+  last.replaceAllUsesWith(branch.getResults().drop_back());
+  finishLast(chain, branch);
   for (const Chain &chain : llvm::reverse(chains)) {
     scf::ForOp loop = chain.loop;
     loop.erase();

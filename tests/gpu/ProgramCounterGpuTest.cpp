@@ -57,6 +57,8 @@ struct Problem {
   /// What launches give in which every program has a block.
   std::vector<float> expected(int64_t multiprocessors) const {
     std::vector<float> all;
+    if (heads == 0)
+      return all;
     const int64_t most = std::max<int64_t>(multiprocessors / tiles(), 1);
     for (int64_t head = 0; head < heads; head += most) {
       const int64_t count = std::min(most, heads - head);

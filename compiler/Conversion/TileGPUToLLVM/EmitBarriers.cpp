@@ -219,23 +219,13 @@ void GpuEmitter::emitFenceProxy() {
     NVVM::SyncWarpOp::create(b, i32(-1));
 }
 
-/// Compares with the bits of a NaN that no instruction makes.
+/// Compares with the bits of a NaN that no instruction makes. One element is
+/// enough, and leaves the order of the others to the assembler.
 void GpuEmitter::emitScheduleFence(tilegpu::ScheduleFenceOp op) {
-  constexpr size_t kMost = 8;
-  const Registers values = tiles.at(op.getTile());
-  SmallVector<Value> words;
-  std::string compare, constraints;
-  // The last ones: they are made last.
-  for (Value value : ArrayRef<Value>(values).take_back(kMost)) {
-    std::string operand = "$" + std::to_string(words.size());
-    compare += words.empty()
-                   ? "setp.eq.b32 p, " + operand + ", 0x7fc0dead; "
-                   : "setp.eq.or.b32 p, " + operand + ", 0x7fc0dead, p; ";
-    constraints += "r,";
-    words.push_back(arith::BitcastOp::create(b, b.getI32Type(), value));
-  }
+  Value last = tiles.at(op.getTile()).back();
+  Value word = arith::BitcastOp::create(b, b.getI32Type(), last);
   inlinePtx(Type(),
-            "{ .reg .pred p; " + compare +
-                "@!p bra FENCE_${:uid}; nanosleep.u32 0; FENCE_${:uid}: }",
-            constraints + "~{memory}", words);
+            "{ .reg .pred p; setp.eq.b32 p, $0, 0x7fc0dead; "
+            "@!p bra FENCE_${:uid}; nanosleep.u32 0; FENCE_${:uid}: }",
+            "r,~{memory}", {word});
 }

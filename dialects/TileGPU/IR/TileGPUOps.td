@@ -357,10 +357,10 @@ class TileGPU_SyncOp<string mnemonic, list<Trait> traits = []>
 def TileGPU_ScheduleFenceOp : TileGPU_SyncOp<"schedule_fence"> {
   let summary = "keeps what comes after behind the making of a tile";
   let description = [{
-    Nothing that has effects and stands after the fence starts before the tile is
-    computed: an assembler may otherwise move a wait for products up to where the
-    work that should run beside them begins. Costs a compare and a branch that is
-    not taken.
+    Nothing that has effects and stands after the fence starts before the last
+    element of the tile that a thread holds is computed: an assembler may otherwise
+    move a wait for products up to where the work that should run beside them
+    begins. Costs a compare and a branch that is not taken.
 
     Example:
 

@@ -5,8 +5,9 @@
 
 // Two chained products. The first tile of scores is made before the loop, if there
 // is one; then scores start before the product of the tile before, whose weights
-// are carried, and the exponentials run beside that. Its wait is behind their sum;
-// weights are packed behind the wait, as the product reads their registers.
+// are carried, and the exponentials run beside that. As nothing on the way to the
+// weights is reduced, its wait is behind them; they are packed behind the wait, as
+// the product reads their registers.
 // REMARK: Function=chain | Remark="the first product of a tile runs beside the second of the one before"
 // CHECK-LABEL: tile.kernel @chain
 // CHECK: } consumer {
@@ -28,20 +29,26 @@
 // CHECK-NEXT: %[[SCORES:.*]] = tilegpu.wgmma_wait %[[S]] {pending = 1 : i32}
 // CHECK-NEXT: tilegpu.mbarrier_arrive
 // CHECK: %[[E:.*]] = tile.exp2 %[[SCORES]]
-// CHECK: %[[L:.*]] = tile.sum %[[E]]
-// CHECK: tilegpu.schedule_fence %[[L]]
+// CHECK-NEXT: tilegpu.schedule_fence %[[E]]
 // CHECK-NEXT: %[[DONE:.*]] = tilegpu.wgmma_wait %[[O]] {pending = 0 : i32}
 // CHECK-NEXT: tilegpu.mbarrier_arrive
+// CHECK: %[[L:.*]] = tile.sum %[[E]]
 // CHECK: %[[BF16:.*]] = tile.cast %[[E]]
 // CHECK: %[[PNEXT:.*]] = tilegpu.convert_layout %[[BF16]]
 // CHECK: %[[SCALED:.*]] = arith.mulf %[[DONE]]
 // CHECK: scf.yield {{.*}}, %[[SCALED]], %[[PNEXT]]
-// The last tile's product.
+// The last tile's product is waited for where it is used, behind what does not
+// use it.
 // CHECK: tilegpu.wgmma %[[LOOP]]#4, %{{.*}}, %[[LOOP]]#3
-// CHECK-NEXT: tilegpu.wgmma_wait
-// CHECK-NEXT: tilegpu.mbarrier_arrive
+// CHECK-NEXT: scf.yield
 // CHECK: } else {
 // CHECK-NEXT: scf.yield
+// CHECK-NEXT: }
+// CHECK: tile.make_block_ptr %o shape[%c64_i64, %c64_i64]
+// CHECK-NEXT: tile.make_block_ptr %o shape[%c64_i64]
+// CHECK-NEXT: tilegpu.wgmma_wait %{{.*}}#0 {pending = 0 : i32}
+// CHECK-NEXT: scf.if %[[RUNS]] {
+// CHECK-NEXT: tilegpu.mbarrier_arrive
 tile.kernel @chain(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %v: !tile.ptr<bf16>, %o: !tile.ptr<f32>, %keys: i32)
     grid(keys) -> (1) {
   %c0 = arith.constant 0 : i32
@@ -64,6 +71,54 @@ tile.kernel @chain(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %v: !tile.ptr<bf16>
     %vt = tile.load %vw : !tile.block_ptr<64x64xbf16>
     %s = tile.dot %qt, %t, %init : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
     %e = tile.exp2 %s fastmath<afn> : tensor<64x64xf32>
+    %p = tile.cast %e : tensor<64x64xf32> -> tensor<64x64xbf16>
+    %sum = tile.sum %e axis 1 : tensor<64x64xf32> -> tensor<64xf32>
+    %l_new = arith.addf %l, %sum : tensor<64xf32>
+    %scaled = arith.mulf %acc, %half : tensor<64x64xf32>
+    %n = tile.dot %p, %vt, %scaled : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    scf.yield %n, %l_new : tensor<64x64xf32>, tensor<64xf32>
+  }
+  %ow = tile.make_block_ptr %o shape[%d, %d] strides[%d, %one] offsets[%zero, %zero] : !tile.ptr<f32> -> !tile.block_ptr<64x64xf32>
+  tile.store %ow, %a : !tile.block_ptr<64x64xf32>
+  %lw = tile.make_block_ptr %o shape[%d] strides[%one] offsets[%zero] : !tile.ptr<f32> -> !tile.block_ptr<64xf32>
+  tile.store %lw, %sums : !tile.block_ptr<64xf32>
+  tile.return
+}
+
+// With a reduction on the way to the weights: the wait is behind that, so that they
+// are packed as they come.
+// CHECK-LABEL: tile.kernel @maximum
+// CHECK: %[[SCORES:.*]] = tilegpu.wgmma_wait %{{.*}} {pending = 1 : i32}
+// CHECK: %[[M:.*]] = tile.max %[[SCORES]]
+// CHECK-NEXT: tilegpu.schedule_fence %[[M]]
+// CHECK-NEXT: tilegpu.wgmma_wait %{{.*}} {pending = 0 : i32}
+// CHECK: tile.exp2
+tile.kernel @maximum(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %v: !tile.ptr<bf16>, %o: !tile.ptr<f32>, %keys: i32)
+    grid(keys) -> (1) {
+  %c0 = arith.constant 0 : i32
+  %size = arith.constant 64 : i32
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %d = arith.constant 64 : i64
+  %keys64 = arith.extsi %keys : i32 to i64
+  %init = arith.constant dense<0.0> : tensor<64x64xf32>
+  %none = arith.constant dense<0.0> : tensor<64xf32>
+  %half = arith.constant dense<0.5> : tensor<64x64xf32>
+  %qw = tile.make_block_ptr %q shape[%d, %d] strides[%d, %one] offsets[%zero, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+  %qt = tile.load %qw : !tile.block_ptr<64x64xbf16>
+  %a, %sums = scf.for %j = %c0 to %keys step %size iter_args(%acc = %init, %l = %none) -> (tensor<64x64xf32>, tensor<64xf32>) : i32 {
+    %j64 = arith.extsi %j : i32 to i64
+    %kw = tile.make_block_ptr %k shape[%keys64, %d] strides[%d, %one] offsets[%j64, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+    %kt = tile.load %kw : !tile.block_ptr<64x64xbf16>
+    %t = tile.trans %kt order [1, 0] : tensor<64x64xbf16> -> tensor<64x64xbf16>
+    %vw = tile.make_block_ptr %v shape[%keys64, %d] strides[%d, %one] offsets[%j64, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+    %vt = tile.load %vw : !tile.block_ptr<64x64xbf16>
+    %s = tile.dot %qt, %t, %init : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    %m = tile.max %s axis 1 : tensor<64x64xf32> -> tensor<64xf32>
+    %column = tile.expand_dims %m axis 1 : tensor<64xf32> -> tensor<64x1xf32>
+    %rows = tile.broadcast %column : tensor<64x1xf32> -> tensor<64x64xf32>
+    %less = arith.subf %s, %rows : tensor<64x64xf32>
+    %e = tile.exp2 %less fastmath<afn> : tensor<64x64xf32>
     %p = tile.cast %e : tensor<64x64xf32> -> tensor<64x64xbf16>
     %sum = tile.sum %e axis 1 : tensor<64x64xf32> -> tensor<64xf32>
     %l_new = arith.addf %l, %sum : tensor<64xf32>
