@@ -95,8 +95,7 @@ private:
   llvm::SmallVector<mlir::Operation *>
   sharePrograms(std::optional<Persistence> how, int64_t producers);
   /// The loop over the programs of a block, which carries the counters of rings
-  /// that loops use; none where there is one program. `positionOf`: see
-  /// there.
+  /// that loops use; none where there is one program.
   ProgramLoop openPrograms();
   void closePrograms(const ProgramLoop &programs,
                      llvm::ArrayRef<mlir::Value> counters,

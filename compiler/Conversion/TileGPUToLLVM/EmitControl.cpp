@@ -91,7 +91,8 @@ LogicalResult GpuEmitter::emitWhile(scf::WhileOp loop) {
     llvm::append_range(types, flattenedTypes(result));
   // Accesses late in an iteration come before those early in the next, unless
   // that is another program.
-  if (!loop->hasAttr(tilegpu::TileGPUDialect::kProgramsAttr))
+  bool hasPrograms = loop->hasAttr(tilegpu::TileGPUDialect::kProgramsAttr);
+  if (!hasPrograms)
     for (Region &region : loop->getRegions())
       expectAccessesOf(region);
   auto newLoop = scf::WhileOp::create(b, types, inits);
@@ -106,8 +107,17 @@ LogicalResult GpuEmitter::emitWhile(scf::WhileOp loop) {
     ValueRange parts = to->getArguments();
     for (Value argument : from.getArguments())
       bind(argument, parts);
+    // What a program needs of the thread takes no registers in all of them.
+    ThreadState outer = self;
+    if (hasPrograms && isHopper() && &region == &newLoop.getAfter()) {
+      self.warp = shuffleIndex(
+          arith::DivUIOp::create(b, readAgain(b, "tid.x"), i32(lanesPerWarp)),
+          i32(0));
+      findThreadAgain(); // what is found once comes behind that
+    }
     if (failed(emitBlock(from)))
       return failure();
+    self = outer;
     terminate();
     return success();
   };

@@ -114,9 +114,8 @@ void GpuEmitter::foldProgramIds() {
   programIds[2] = arith::DivUIOp::create(b, rest, grid[1]);
 }
 
-/// ptxas keeps what it has computed before a loop, in local memory if need be.
-/// What is read so it cannot take for the same, nor move.
-static Value readAgain(ImplicitLocOpBuilder &b, StringRef specialRegister) {
+Value flashtile::gpu::readAgain(ImplicitLocOpBuilder &b,
+                                StringRef specialRegister) {
   std::string text = ("mov.u32 $0, %" + specialRegister + ";").str();
   return LLVM::InlineAsmOp::create(
              b, b.getI32Type(), ValueRange(), text, "=r",

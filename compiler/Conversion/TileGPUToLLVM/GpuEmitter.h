@@ -34,6 +34,11 @@ SharedLayout sharedLayoutOf(tilegpu::SmemType type);
 /// A shared address (i32) as a pointer.
 mlir::Value sharedPointer(mlir::ImplicitLocOpBuilder &b, mlir::Value address);
 
+/// A special register. ptxas keeps what it has computed before a loop, in local
+/// memory if need be; what is read so it cannot take for the same, nor move.
+mlir::Value readAgain(mlir::ImplicitLocOpBuilder &b,
+                      llvm::StringRef specialRegister);
+
 /// Tensor maps of a kernel, each a parameter of its function, in this order.
 llvm::SmallVector<tilegpu::TensorMapOp> tensorMapsOf(tile::KernelOp kernel);
 /// Sets the attributes of those parameters, and `tilegpu.tensor_maps`.
