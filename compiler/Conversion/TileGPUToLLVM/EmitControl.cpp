@@ -107,9 +107,11 @@ LogicalResult GpuEmitter::emitWhile(scf::WhileOp loop) {
     ValueRange parts = to->getArguments();
     for (Value argument : from.getArguments())
       bind(argument, parts);
-    // What a program needs of the thread takes no registers in all of them.
+    // What a program needs of the thread takes no registers in all of them. A
+    // producer is one thread, which may not shuffle.
     ThreadState outer = self;
-    if (hasPrograms && isHopper() && &region == &newLoop.getAfter()) {
+    if (hasPrograms && role == Role::Consumer &&
+        &region == &newLoop.getAfter()) {
       self.warp = shuffleIndex(
           arith::DivUIOp::create(b, readAgain(b, "tid.x"), i32(lanesPerWarp)),
           i32(0));
