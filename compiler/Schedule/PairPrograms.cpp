@@ -17,6 +17,7 @@
 #include "dialects/TileGPU/IR/TileGPUDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 
 namespace flashtile::gpu {
 #define GEN_PASS_DEF_PAIRPROGRAMSPASS
@@ -66,6 +67,8 @@ struct LoopNeeds {
   /// Of a thread, in the loop that needs most: what it carries, what its
   /// products give and the left operands that are made of that.
   int64_t registers = 0;
+  /// The same with both sides of branches that some programs take.
+  int64_t atMost = 0;
   /// Of one program.
   int64_t mostRows = 0;
   std::string whyNot;
@@ -82,31 +85,51 @@ private:
 };
 } // namespace
 
+/// Whether `op` is in the body of `loop` or in a branch there.
+static bool isInBody(Operation *op, scf::ForOp loop) {
+  Operation *parent = op->getParentOp();
+  while (isa<scf::IfOp>(parent))
+    parent = parent->getParentOp();
+  return parent == loop;
+}
+
 static void addLoop(scf::ForOp loop, const ProgramStack &stack,
                     LoopNeeds &needs) {
-  int64_t registers = 0;
+  // What is held while the products run, each tile once.
+  DenseSet<Value> held;
   bool multiplies = false;
   for (Value carried : loop.getRegionIterArgs())
     if (stack.of(carried).isStacked())
-      registers += registersOf(carried);
-  for (auto dot : loop.getBody()->getOps<DotOp>()) {
+      held.insert(carried);
+  loop->walk([&](DotOp dot) {
+    if (!isInBody(dot, loop))
+      return;
     multiplies = true;
     if (!stack.of(dot.getResult()).isStacked())
-      continue;
+      return;
     if (!isForWarpgroup(dot))
       needs.whyNot = "a product is not one of warpgroups";
     auto load = peelTranspose(dot.getB()).root.getDefiningOp<LoadOp>();
-    needs.shared += load && load->getBlock() == loop.getBody();
+    needs.shared += load && load->getParentOfType<scf::ForOp>() == loop;
     // Others add to what is carried, in place.
-    bool isCarried =
-        llvm::is_contained(loop.getYieldedValues(), dot.getResult());
-    if (!isCarried)
-      registers += registersOf(dot.getResult());
+    if (matchPattern(dot.getC(), m_AnyZeroFloat()))
+      held.insert(dot.getResult());
     if (!isLoaded(dot.getA()))
-      registers += registersOf(dot.getA());
-  }
-  if (multiplies)
-    needs.registers = std::max(needs.registers, registers);
+      held.insert(dot.getA());
+  });
+  if (!multiplies)
+    return;
+  int64_t registers = 0, ofSides = 0;
+  for (Value value : held)
+    registers += registersOf(value);
+  // Where only some programs take a branch, both sides are held.
+  loop->walk([&](scf::IfOp branch) {
+    if (stack.of(branch.getCondition()).kind == ProgramValue::Kind::Differs)
+      for (Value result : branch.getResults())
+        ofSides += registersOf(result);
+  });
+  needs.registers = std::max(needs.registers, registers);
+  needs.atMost = std::max(needs.atMost, registers + ofSides);
 }
 
 /// The one place that weighs: threads of two consuming warpgroups have 240
@@ -117,13 +140,13 @@ static int64_t mostPrograms(const LoopNeeds &needs, int64_t wanted) {
   constexpr int64_t kMostRows = 256; // of one copy to shared memory
   constexpr int64_t kRegistersOfTwo = 200;
   constexpr int64_t kRegistersOfThree = 116, kRegistersOfThreeBest = 96;
-  if (needs.registers <=
-          (wanted == 3 ? kRegistersOfThree : kRegistersOfThreeBest) &&
-      3 * needs.mostRows <= kMostRows && wanted != 2)
+  bool isThreeGood =
+      wanted == 3 || (wanted == 0 && needs.registers <= kRegistersOfThreeBest);
+  if (isThreeGood && needs.atMost <= kRegistersOfThree &&
+      3 * needs.mostRows <= kMostRows)
     return 3;
-  return needs.registers <= kRegistersOfTwo && 2 * needs.mostRows <= kMostRows
-             ? 2
-             : 1;
+  return needs.atMost <= kRegistersOfTwo && 2 * needs.mostRows <= kMostRows ? 2
+                                                                            : 1;
 }
 
 int64_t PairPrograms::choose(const ProgramStack &stack, std::string &whyNot) {
@@ -148,7 +171,7 @@ int64_t PairPrograms::choose(const ProgramStack &stack, std::string &whyNot) {
     return 1;
   int64_t count = mostPrograms(needs, programs);
   if (count == 1)
-    whyNot = "a thread would need " + std::to_string(needs.registers) +
+    whyNot = "a thread would need " + std::to_string(needs.atMost) +
              " registers for tiles of " + std::to_string(needs.mostRows) +
              " rows";
   if (count * mostElements > TileDialect::kMaxTileElements) {

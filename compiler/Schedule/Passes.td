@@ -96,7 +96,8 @@ def PairProgramsPass : Pass<"tilegpu-pair-programs", "::flashtile::tile::KernelO
     where the number of programs is no multiple, must read and store nothing: the
     extents of windows (or masks) end where the grid does. A loop may end at the
     position of the program where iterations behind the end of one provably
-    change nothing (a causal mask), up to the sign of zero.
+    change nothing (a causal mask), up to the sign of zero. Where some programs
+    take a branch, both of its sides are computed, and each row takes its own.
 
     **Input:** a tile kernel as its author wrote it, for `num-warps` warps.
 

@@ -269,6 +269,18 @@ bool ProgramStack::visitScalar(Operation *op) {
       found->kind = found->rate ? Kind::Shifted : Kind::Same;
       return assign(result, found->rate ? *found : ProgramValue());
     }
+  // Conditions that each program can compute for itself.
+  bool areKnown = isa<arith::CmpIOp>(op) && areShifted;
+  if (isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op) &&
+      result.getType().isInteger(1))
+    areKnown = llvm::all_of(operands, [](const ProgramValue &each) {
+      return each.isSame() || each.kind == Kind::Differs;
+    });
+  if (areKnown) {
+    ProgramValue found;
+    found.kind = Kind::Differs;
+    return assign(result, found);
+  }
   auto rises = [&](unsigned index) {
     const ProgramValue &each = operands[index];
     return each.isSame() || each.kind == Kind::Rising ||
@@ -568,8 +580,51 @@ bool ProgramStack::visitFor(scf::ForOp op) {
          fail(op, "a loop ends at the position of the program, and " + reason);
 }
 
+/// Why programs may not run what others have a branch for, to throw the result
+/// away; empty where they may.
+static std::string whyNotForAll(scf::IfOp op) {
+  std::string reason;
+  op->walk([&](Operation *inner) {
+    if (isa<StoreOp>(inner))
+      reason = "it stores";
+    else if (isa<AssumeOp, scf::WhileOp>(inner))
+      reason = "what is in it relies on the condition";
+    auto load = dyn_cast<LoadOp>(inner);
+    if (load &&
+        (!isa<BlockPtrType>(load.getPointer().getType()) || load.getInBounds()))
+      reason = "it loads without looking at bounds";
+  });
+  return reason;
+}
+
+/// Of a branch that some programs take: both sides are computed for all rows.
+bool ProgramStack::visitSides(scf::IfOp op) {
+  std::string reason = whyNotForAll(op);
+  if (!reason.empty())
+    return fail(op, "a branch depends on the position of the program, and " +
+                        reason);
+  for (Region &region : op->getRegions())
+    if (!region.empty() && !visit(region.front()))
+      return false;
+  for (auto [index, result] : llvm::enumerate(op.getResults())) {
+    Value yes = op.thenYield().getOperand(index);
+    Value no = op.elseYield().getOperand(index);
+    if (yes == no && of(yes).isSame())
+      continue;
+    if (!join(op, yes, no, result))
+      return false;
+    ProgramValue found = of(result);
+    if (!found.isStacked() || found.excess != 0 || !tileType(result))
+      return fail(op, "a branch that some programs take gives something else "
+                      "than rows");
+  }
+  return true;
+}
+
 bool ProgramStack::visitIf(scf::IfOp op) {
   ProgramValue condition = of(op.getCondition());
+  if (condition.kind == Kind::Differs)
+    return visitSides(op);
   if (condition.kind == Kind::Any) {
     // Programs branch together: what one does for the other's sake changes
     // nothing.

@@ -33,6 +33,7 @@ struct ProgramValue {
     Same,    ///< not at all
     Shifted, ///< integer scalar: by `rate`
     Rising,  ///< integer scalar: not downwards
+    Differs, ///< i1 scalar: each program has its own, made of its position
     Any,     ///< i1 scalar: whether some element of the program's rows is true
     Stacked, ///< tile or window: its rows, along `dim`, come next
   };
@@ -91,6 +92,7 @@ private:
   bool visitStore(tile::StoreOp op);
   bool visitFor(mlir::scf::ForOp op);
   bool visitIf(mlir::scf::IfOp op);
+  bool visitSides(mlir::scf::IfOp op);
   bool join(mlir::Operation *op, mlir::Value one, mlir::Value other,
             mlir::Value target);
   std::string whyNotLonger(mlir::scf::ForOp loop);

@@ -33,12 +33,15 @@ public:
 private:
   Type widened(Type type, unsigned dim);
   Value widen(Value value, unsigned dim);
-  /// `value` in the last of the programs.
-  Value inLast(Value value, Operation *user);
+  /// `value` in one of the programs.
+  Value inProgram(int64_t number, Value value, Operation *user);
   void widenOperand(OpOperand &operand, unsigned dim);
   void widenOperands(Operation *op);
   void dropPromise(Operation *op, unsigned dim);
   void lengthen(scf::ForOp loop);
+  void noteBranch(scf::IfOp branch);
+  void branchByRows(scf::IfOp branch, ArrayRef<Value> conditions);
+  Value rowsOf(ArrayRef<Value> conditions, RankedTensorType type, unsigned dim);
   void movePrograms();
 
   KernelOp kernel;
@@ -47,6 +50,8 @@ private:
   const ProgramStack &stack;
   OpBuilder builder;
   DenseMap<std::pair<Value, unsigned>, Value> wide;
+  /// Branches that some programs take, with the condition of each.
+  SmallVector<std::pair<scf::IfOp, SmallVector<Value>>> branches;
 };
 } // namespace
 
@@ -175,20 +180,20 @@ void StackRewriter::dropPromise(Operation *op, unsigned dim) {
   load ? load.setInBoundsAttr(weaker) : store.setInBoundsAttr(weaker);
 }
 
-Value StackRewriter::inLast(Value value, Operation *user) {
+Value StackRewriter::inProgram(int64_t number, Value value, Operation *user) {
   if (stack.of(value).isSame())
     return value;
   Operation *op = value.getDefiningOp();
   builder.setInsertionPoint(user);
   if (auto id = dyn_cast<ProgramIdOp>(op)) {
     // Still that of one program: movePrograms() multiplies it.
-    Value last = arith::ConstantOp::create(
-        builder, op->getLoc(), builder.getI32IntegerAttr(count - 1));
-    return arith::AddIOp::create(builder, op->getLoc(), id, last);
+    Value offset = arith::ConstantOp::create(builder, op->getLoc(),
+                                             builder.getI32IntegerAttr(number));
+    return arith::AddIOp::create(builder, op->getLoc(), id, offset);
   }
   IRMapping mapping;
   for (Value operand : op->getOperands())
-    mapping.map(operand, inLast(operand, user));
+    mapping.map(operand, inProgram(number, operand, user));
   builder.setInsertionPoint(user);
   return builder.clone(*op, mapping)->getResult(0);
 }
@@ -196,7 +201,87 @@ Value StackRewriter::inLast(Value value, Operation *user) {
 void StackRewriter::lengthen(scf::ForOp loop) {
   Value end = loop.getUpperBound();
   if (!stack.of(end).isSame())
-    loop.getUpperBoundMutable().assign(inLast(end, loop));
+    loop.getUpperBoundMutable().assign(inProgram(count - 1, end, loop));
+}
+
+void StackRewriter::noteBranch(scf::IfOp branch) {
+  if (stack.of(branch.getCondition()).kind != ProgramValue::Kind::Differs)
+    return;
+  SmallVector<Value> conditions;
+  for (int64_t number = 0; number < count; ++number)
+    conditions.push_back(inProgram(number, branch.getCondition(), branch));
+  branches.emplace_back(branch, conditions);
+}
+
+/// Which rows of a tile have programs whose condition holds.
+Value StackRewriter::rowsOf(ArrayRef<Value> conditions, RankedTensorType type,
+                            unsigned dim) {
+  Location loc = conditions[0].getLoc();
+  int64_t rows = type.getDimSize(dim), each = rows / count;
+  auto flat = RankedTensorType::get({rows}, builder.getI1Type());
+  Value row = ArangeOp::create(builder, loc, 0, int32_t(rows));
+  Value holds = SplatOp::create(builder, loc, flat, conditions.back());
+  for (int64_t number = count - 1; number-- > 0;) {
+    Value end = arith::ConstantOp::create(
+        builder, loc,
+        DenseElementsAttr::get(cast<RankedTensorType>(row.getType()),
+                               int32_t((number + 1) * each)));
+    Value isBefore = arith::CmpIOp::create(builder, loc,
+                                           arith::CmpIPredicate::slt, row, end);
+    Value own = SplatOp::create(builder, loc, flat, conditions[number]);
+    holds = arith::SelectOp::create(builder, loc, isBefore, own, holds);
+  }
+  SmallVector<int64_t> shape = {rows};
+  for (unsigned axisOf = 0; axisOf < type.getRank(); ++axisOf) {
+    if (axisOf == dim)
+      continue;
+    shape.insert(shape.begin() + axisOf, 1);
+    holds = ExpandDimsOp::create(
+        builder, loc, RankedTensorType::get(shape, builder.getI1Type()), holds,
+        builder.getI32IntegerAttr(axisOf));
+  }
+  auto full = RankedTensorType::get(type.getShape(), builder.getI1Type());
+  return holds.getType() == full
+             ? holds
+             : BroadcastOp::create(builder, loc, full, holds).getResult();
+}
+
+/// Where any program has the condition, both sides are computed, and each row
+/// takes its own; elsewhere only the other side is.
+void StackRewriter::branchByRows(scf::IfOp branch, ArrayRef<Value> conditions) {
+  if (branch.getNumResults() == 0)
+    return; // nobody sees what it does
+  Location loc = branch.getLoc();
+  builder.setInsertionPoint(branch);
+  Value any = conditions[0];
+  for (Value other : conditions.drop_front())
+    any = arith::OrIOp::create(builder, loc, any, other);
+  auto both = scf::IfOp::create(builder, loc, branch.getResultTypes(), any,
+                                /*withElseRegion=*/true);
+  auto cloneSide = [&](Block &side) {
+    IRMapping mapping;
+    for (Operation &op : side.without_terminator())
+      builder.clone(op, mapping);
+    SmallVector<Value> yields;
+    for (Value yielded : side.getTerminator()->getOperands())
+      yields.push_back(mapping.lookupOrDefault(yielded));
+    return yields;
+  };
+  builder.setInsertionPointToStart(both.elseBlock());
+  scf::YieldOp::create(builder, loc, cloneSide(*branch.elseBlock()));
+  builder.setInsertionPointToStart(both.thenBlock());
+  SmallVector<Value> yes = cloneSide(*branch.thenBlock());
+  SmallVector<Value> no = cloneSide(*branch.elseBlock());
+  for (auto [own, other, result] : llvm::zip(yes, no, branch.getResults()))
+    if (ProgramValue each = stack.of(result); each.isStacked())
+      own = arith::SelectOp::create(
+          builder, loc,
+          rowsOf(conditions, cast<RankedTensorType>(result.getType()),
+                 each.dim),
+          own, other);
+  scf::YieldOp::create(builder, loc, yes);
+  branch.replaceAllUsesWith(both.getResults());
+  branch.erase();
 }
 
 void StackRewriter::movePrograms() {
@@ -227,6 +312,8 @@ void StackRewriter::run() {
   for (Operation *op : ops) {
     if (auto loop = dyn_cast<scf::ForOp>(op))
       lengthen(loop);
+    if (auto branch = dyn_cast<scf::IfOp>(op))
+      noteBranch(branch);
     widenOperands(op);
   }
   auto setType = [&](Value value) {
@@ -240,6 +327,9 @@ void StackRewriter::run() {
         llvm::for_each(block.getArguments(), setType);
   }
   movePrograms();
+  // Inner ones first: they are part of what outer ones compute twice.
+  for (auto &[branch, conditions] : llvm::reverse(branches))
+    branchByRows(branch, conditions);
 }
 
 void flashtile::gpu::stackPrograms(KernelOp kernel, ProgramAxis axis,

@@ -6,15 +6,16 @@
 
 // IR-NOT: tilegpu
 
-// A branch that one of them takes.
-// CHECK: remark: [Missed] Programs {{.*}}along x, the result of 'arith.cmpi' depends on the position of the program
+// A branch that one of them takes, and that is not only computed.
+// CHECK: remark: [Missed] Programs {{.*}}along x, a branch depends on the position of the program, and it stores
 tile.kernel @condition(%p: !tile.ptr<f32>, %n: i32, %fine: i1) grid(n, fine) -> (n ceildiv 64) {
   %size = arith.constant 64 : i32
   %x = tile.program_id x
   %row = arith.muli %x, %size : i32
   %isFirst = arith.cmpi eq, %x, %size : i32
   scf.if %isFirst {
-    %some = arith.constant dense<1.0> : tensor<64xf32>
+    %some = arith.constant 1.0 : f32
+    tile.store %p, %some : !tile.ptr<f32>
   }
   %a = tile.full 1.0 : bf16 -> tensor<64x64xbf16>
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
@@ -247,6 +248,64 @@ tile.kernel @half_masked(%p: !tile.ptr<f32>, %n: i32, %fine: i1) grid(n, fine) -
   %place = tile.addptr %places, %rows : tensor<64x!tile.ptr<f32>>, tensor<64xi32>
   %value = arith.constant dense<1.0> : tensor<64xf32>
   tile.store %place, %value mask %inside : tensor<64x!tile.ptr<f32>>
+  %a = tile.full 1.0 : bf16 -> tensor<64x64xbf16>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = tile.dot %a, %a, %zero : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+  tile.return
+}
+
+// -----
+
+// What holds for those that take it.
+// CHECK: remark: [Missed] Programs {{.*}}along x, a branch depends on the position of the program, and what is in it relies on the condition
+tile.kernel @trust(%p: !tile.ptr<f32>, %n: i32, %fine: i1) grid(n, fine) -> (n ceildiv 64) {
+  %size = arith.constant 64 : i32
+  %x = tile.program_id x
+  %row = arith.muli %x, %size : i32
+  %isFirst = arith.cmpi slt, %row, %n : i32
+  %more = scf.if %isFirst -> (i32) {
+    %few = tile.assume %row {max = 100 : i32} : i32
+    scf.yield %few : i32
+  } else {
+    scf.yield %size : i32
+  }
+  %a = tile.full 1.0 : bf16 -> tensor<64x64xbf16>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = tile.dot %a, %a, %zero : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+  tile.return
+}
+
+// -----
+
+// A number for each.
+// CHECK: remark: [Missed] Programs {{.*}}along x, a branch that some programs take gives something else than rows
+tile.kernel @number(%p: !tile.ptr<f32>, %n: i32, %fine: i1) grid(n, fine) -> (n ceildiv 64) {
+  %size = arith.constant 64 : i32
+  %x = tile.program_id x
+  %row = arith.muli %x, %size : i32
+  %isFirst = arith.cmpi slt, %row, %n : i32
+  %twice = arith.addi %row, %size : i32
+  %more = scf.if %isFirst -> (i32) {
+    scf.yield %twice : i32
+  } else {
+    scf.yield %row : i32
+  }
+  %a = tile.full 1.0 : bf16 -> tensor<64x64xbf16>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = tile.dot %a, %a, %zero : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+  tile.return
+}
+
+// -----
+
+// A number chosen by a condition of each.
+// CHECK: remark: [Missed] Programs {{.*}}along x, the result of 'arith.select' depends on the position of the program
+tile.kernel @choice(%p: !tile.ptr<f32>, %n: i32, %fine: i1) grid(n, fine) -> (n ceildiv 64) {
+  %size = arith.constant 64 : i32
+  %x = tile.program_id x
+  %row = arith.muli %x, %size : i32
+  %isFirst = arith.cmpi slt, %row, %n : i32
+  %more = arith.select %isFirst, %n, %size : i32
   %a = tile.full 1.0 : bf16 -> tensor<64x64xbf16>
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
   %sum = tile.dot %a, %a, %zero : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>

@@ -139,3 +139,64 @@ tile.kernel @rows(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %o: !tile.ptr<f32>, 
   tile.store %ow, %r#1 : !tile.block_ptr<64x128xf32>
   tile.return
 }
+
+// A branch that some programs take: where any does, both sides are computed and
+// each row takes its own.
+// REMARK: Remark="2 programs along x are warpgroups of one block"
+// CHECK-LABEL: tile.kernel @branch
+// CHECK: %[[X:.*]] = tile.program_id x
+// CHECK: %[[FIRST:.*]] = arith.muli %[[X]], %{{.*}} : i32
+// CHECK: scf.for
+// CHECK: arith.addi %[[FIRST]], %{{.*}} : i32
+// CHECK: %[[A:.*]] = arith.cmpi sgt, %{{.*}}, %{{.*}} : i32
+// CHECK: %[[NEXT:.*]] = arith.addi %[[FIRST]], %{{.*}} : i32
+// CHECK: %[[ROW:.*]] = arith.muli %[[NEXT]], %{{.*}} : i32
+// CHECK: %[[B:.*]] = arith.cmpi sgt, %{{.*}}, %[[ROW]] : i32
+// CHECK: %[[ANY:.*]] = arith.ori %[[A]], %[[B]] : i1
+// CHECK: scf.if %[[ANY]] -> (tensor<128x128xf32>)
+// CHECK: %[[YES:.*]] = arith.addf
+// CHECK: %[[NO:.*]] = tile.dot
+// CHECK: %[[ROWS:.*]] = tile.arange 0 to 128 : tensor<128xi32>
+// CHECK: %[[OTHERS:.*]] = tile.splat %[[B]] : i1 -> tensor<128xi1>
+// CHECK: %[[BEFORE:.*]] = arith.cmpi slt, %[[ROWS]], %{{.*}} : tensor<128xi32>
+// CHECK: %[[OWN:.*]] = tile.splat %[[A]] : i1 -> tensor<128xi1>
+// CHECK: %[[FLAT:.*]] = arith.select %[[BEFORE]], %[[OWN]], %[[OTHERS]]
+// CHECK: %[[COLUMN:.*]] = tile.expand_dims %[[FLAT]] axis 1
+// CHECK: %[[TILE:.*]] = tile.broadcast %[[COLUMN]] : tensor<128x1xi1> -> tensor<128x128xi1>
+// CHECK: %[[TAKEN:.*]] = arith.select %[[TILE]], %[[YES]], %[[NO]]
+// CHECK: scf.yield %[[TAKEN]]
+// CHECK: } else {
+// CHECK: tile.dot
+tile.kernel @branch(%a: !tile.ptr<bf16>, %b: !tile.ptr<bf16>, %c: !tile.ptr<f32>, %m: i32, %k: i32) grid(m, k) -> (m ceildiv 64) {
+  %c0 = arith.constant 0 : i32
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %size = arith.constant 64 : i32
+  %d = arith.constant 128 : i64
+  %x = tile.program_id x
+  %row = arith.muli %x, %size : i32
+  %row64 = arith.extsi %row : i32 to i64
+  %m64 = arith.extsi %m : i32 to i64
+  %k64 = arith.extsi %k : i32 to i64
+  %init = arith.constant dense<0.0> : tensor<64x128xf32>
+  %ones = arith.constant dense<1.0> : tensor<64x128xf32>
+  %sum = scf.for %j = %c0 to %k step %size iter_args(%acc = %init) -> (tensor<64x128xf32>) : i32 {
+    %j64 = arith.extsi %j : i32 to i64
+    %aw = tile.make_block_ptr %a shape[%m64, %k64] strides[%k64, %one] offsets[%row64, %j64] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+    %at = tile.load %aw : !tile.block_ptr<64x64xbf16>
+    %bw = tile.make_block_ptr %b shape[%k64, %d] strides[%d, %one] offsets[%j64, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x128xbf16>
+    %bt = tile.load %bw : !tile.block_ptr<64x128xbf16>
+    %crosses = arith.cmpi sgt, %j, %row : i32
+    %next = scf.if %crosses -> (tensor<64x128xf32>) {
+      %more = arith.addf %acc, %ones : tensor<64x128xf32>
+      scf.yield %more : tensor<64x128xf32>
+    } else {
+      %product = tile.dot %at, %bt, %acc : tensor<64x64xbf16>, tensor<64x128xbf16>, tensor<64x128xf32>
+      scf.yield %product : tensor<64x128xf32>
+    }
+    scf.yield %next : tensor<64x128xf32>
+  }
+  %cw = tile.make_block_ptr %c shape[%m64, %d] strides[%d, %one] offsets[%row64, %zero] : !tile.ptr<f32> -> !tile.block_ptr<64x128xf32>
+  tile.store %cw, %sum : !tile.block_ptr<64x128xf32>
+  tile.return
+}
