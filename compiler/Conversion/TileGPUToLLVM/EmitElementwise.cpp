@@ -350,8 +350,47 @@ SmallVector<Value> GpuEmitter::emitElements(Operation *op,
   return results;
 }
 
+/// Two f32 to a word of f16 or bf16, and its halves.
+static std::pair<Value, Value> castPair(ImplicitLocOpBuilder &b, Value low,
+                                        Value high, Type to) {
+  StringRef name =
+      to.isF16() ? "llvm.nvvm.ff2f16x2.rn" : "llvm.nvvm.ff2bf16x2.rn";
+  Value pair = LLVM::CallIntrinsicOp::create(b, VectorType::get({2}, to),
+                                             b.getStringAttr(name),
+                                             ValueRange{high, low})
+                   .getResult(0);
+  auto half = [&](int64_t index) -> Value {
+    return LLVM::ExtractElementOp::create(
+        b, pair, arith::ConstantOp::create(b, b.getI32IntegerAttr(index)));
+  };
+  Value first = half(0);
+  return {first, half(1)};
+}
+
+/// Of masked tiles. LLVM would take the mask behind the conversion, to halves
+/// of words, each of which is then taken out and put back.
+static bool castsMasked(Operation *op) {
+  auto cast = dyn_cast<CastOp>(op);
+  Type to = getElementType(op->getResult(0).getType());
+  return cast && cast.getOperand().getDefiningOp<arith::SelectOp>() &&
+         getElementType(cast.getOperand().getType()).isF32() &&
+         (to.isF16() || to.isBF16());
+}
+
 LogicalResult GpuEmitter::emitElementwise(Operation *op) {
   int64_t count = layoutOf(op->getResult(0).getType()).registersPerThread();
+  if (castsMasked(op) && count % 2 == 0) {
+    const Registers from = tiles.at(op->getOperand(0));
+    Registers to;
+    for (int64_t index = 0; index < count; index += 2) {
+      auto [low, high] = castPair(b, from[index], from[index + 1],
+                                  getElementType(op->getResult(0).getType()));
+      to.push_back(low);
+      to.push_back(high);
+    }
+    tiles[op->getResult(0)] = to;
+    return success();
+  }
   SmallVector<Registers> results(op->getNumResults());
   for (int64_t index = 0; index < count; ++index) {
     SmallVector<Value> operands;

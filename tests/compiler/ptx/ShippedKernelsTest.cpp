@@ -225,9 +225,8 @@ const std::map<std::string, int64_t> knownToSpill = {
     {"keys_and_dq_bf16_d64_sm_90a", 12},
     {"keys_and_dq_bf16_d96_causal_sm_90a", 8},
     {"keys_bf16_d128_causal_sm_90a", 8},
+    {"keys_bf16_d192_causal_sm_90a", 12},
     {"keys_bf16_d256_causal_sm_90a", 4},
-    {"keys_bf16_d96_causal_sm_90a", 8},
-    {"mend_bf16_d96_causal_sm_80", 4},
     {"mend_f32_d64_causal_sm_90a", 4},
 };
 
