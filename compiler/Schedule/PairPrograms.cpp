@@ -65,10 +65,9 @@ struct LoopNeeds {
   /// Products whose right operand all programs load, in a loop.
   int64_t shared = 0;
   /// Of a thread, in the loop that needs most: what it carries, what its
-  /// products give and the left operands that are made of that.
+  /// products give, the left operands that are made of that, and the other
+  /// side of branches that some programs take.
   int64_t registers = 0;
-  /// The same with both sides of branches that some programs take.
-  int64_t atMost = 0;
   /// Of one program.
   int64_t mostRows = 0;
   std::string whyNot;
@@ -119,17 +118,16 @@ static void addLoop(scf::ForOp loop, const ProgramStack &stack,
   });
   if (!multiplies)
     return;
-  int64_t registers = 0, ofSides = 0;
+  int64_t registers = 0;
   for (Value value : held)
     registers += registersOf(value);
   // Where only some programs take a branch, both sides are held.
   loop->walk([&](scf::IfOp branch) {
     if (stack.of(branch.getCondition()).kind == ProgramValue::Kind::Differs)
       for (Value result : branch.getResults())
-        ofSides += registersOf(result);
+        registers += registersOf(result);
   });
   needs.registers = std::max(needs.registers, registers);
-  needs.atMost = std::max(needs.atMost, registers + ofSides);
 }
 
 /// The one place that weighs: threads of two consuming warpgroups have 240
@@ -140,13 +138,13 @@ static int64_t mostPrograms(const LoopNeeds &needs, int64_t wanted) {
   constexpr int64_t kMostRows = 256; // of one copy to shared memory
   constexpr int64_t kRegistersOfTwo = 200;
   constexpr int64_t kRegistersOfThree = 116, kRegistersOfThreeBest = 96;
-  bool isThreeGood =
-      wanted == 3 || (wanted == 0 && needs.registers <= kRegistersOfThreeBest);
-  if (isThreeGood && needs.atMost <= kRegistersOfThree &&
+  int64_t limit = wanted == 3 ? kRegistersOfThree : kRegistersOfThreeBest;
+  if (wanted != 2 && needs.registers <= limit &&
       3 * needs.mostRows <= kMostRows)
     return 3;
-  return needs.atMost <= kRegistersOfTwo && 2 * needs.mostRows <= kMostRows ? 2
-                                                                            : 1;
+  return needs.registers <= kRegistersOfTwo && 2 * needs.mostRows <= kMostRows
+             ? 2
+             : 1;
 }
 
 int64_t PairPrograms::choose(const ProgramStack &stack, std::string &whyNot) {
@@ -171,7 +169,7 @@ int64_t PairPrograms::choose(const ProgramStack &stack, std::string &whyNot) {
     return 1;
   int64_t count = mostPrograms(needs, programs);
   if (count == 1)
-    whyNot = "a thread would need " + std::to_string(needs.atMost) +
+    whyNot = "a thread would need " + std::to_string(needs.registers) +
              " registers for tiles of " + std::to_string(needs.mostRows) +
              " rows";
   if (count * mostElements > TileDialect::kMaxTileElements) {
