@@ -37,7 +37,7 @@ static const Row defaults[] = {
     {DeviceClass::Sm80, 160, false, {64, 64, 4, 2}},
     {DeviceClass::Sm80, 144, true, {64, 64, 4, 2}},
     {DeviceClass::Sm80, 160, true, {64, 48, 4, 2}},
-    {DeviceClass::Sm80, 248, {}, {64, 64, 8, 2}},
+    {DeviceClass::Sm80, 240, {}, {64, 64, 8, 2}},
     {DeviceClass::Sm80, 256, {}, {64, 48, 8, 2}},
 
     {DeviceClass::Sm90a, 32, false, {192, 112, 12, 2}},
@@ -54,20 +54,46 @@ static const Row defaults[] = {
     {DeviceClass::Sm90a, 256, true, {128, 64, 8, 2}},
 };
 
-/// f32 takes three products of tf32 and twice the registers for operands.
-static FlashAttentionTiles tilesOfF32(const FlashAttentionClass &kind) {
-  if (kind.device == DeviceClass::Cpu)
-    return {64, 64, 4, 2};
-  if (kind.headDim <= 56 && kind.causal)
-    return {64, 48, 8, 2};
-  if (kind.headDim <= 32 ||
-      (kind.headDim <= 64 && kind.device == DeviceClass::Sm90a))
-    return {64, 32, 4, 2};
-  if (kind.headDim <= 64)
-    return {128, 32, 8, 2};
-  if (kind.headDim <= 128)
-    return {32, 32, 8, 2};
-  return {16, 64, 8, 2};
+/// f32 takes three products of tf32 and twice the registers for operands. What
+/// ptxas spills where it takes 128 registers of a thread, for a second block of
+/// 256 threads, differs from one head dimension to the next.
+static const Row f32Defaults[] = {
+    {DeviceClass::Cpu, 256, {}, {64, 64, 4, 2}},
+
+    {DeviceClass::Sm80, 32, false, {64, 32, 4, 2}},
+    {DeviceClass::Sm80, 64, false, {128, 32, 8, 2}},
+    {DeviceClass::Sm80, 128, false, {32, 32, 8, 2}},
+    {DeviceClass::Sm80, 160, false, {16, 64, 8, 2}},
+    {DeviceClass::Sm80, 168, false, {16, 48, 8, 2}},
+    {DeviceClass::Sm80, 32, true, {64, 48, 8, 2}},
+    {DeviceClass::Sm80, 48, true, {64, 32, 8, 2}},
+    {DeviceClass::Sm80, 56, true, {64, 32, 4, 2}},
+    {DeviceClass::Sm80, 64, true, {128, 32, 8, 2}},
+    {DeviceClass::Sm80, 96, true, {32, 32, 8, 2}},
+    {DeviceClass::Sm80, 128, true, {64, 32, 8, 2}},
+    {DeviceClass::Sm80, 160, true, {16, 64, 8, 2}},
+    {DeviceClass::Sm80, 256, {}, {32, 32, 8, 2}},
+
+    {DeviceClass::Sm90a, 64, false, {64, 32, 4, 2}},
+    {DeviceClass::Sm90a, 128, false, {32, 32, 8, 2}},
+    {DeviceClass::Sm90a, 160, false, {16, 64, 8, 2}},
+    {DeviceClass::Sm90a, 168, false, {16, 48, 8, 2}},
+    {DeviceClass::Sm90a, 32, true, {64, 48, 8, 2}},
+    {DeviceClass::Sm90a, 48, true, {64, 32, 8, 2}},
+    {DeviceClass::Sm90a, 64, true, {64, 32, 4, 2}},
+    {DeviceClass::Sm90a, 128, true, {64, 32, 8, 2}},
+    {DeviceClass::Sm90a, 160, true, {16, 64, 8, 2}},
+    {DeviceClass::Sm90a, 256, {}, {32, 32, 8, 2}},
+};
+
+template <size_t count>
+static FlashAttentionTiles firstThatFits(const Row (&rows)[count],
+                                         const FlashAttentionClass &kind) {
+  for (const Row &row : rows)
+    if (row.device == kind.device && kind.headDim <= row.maxHeadDim &&
+        row.causal.value_or(kind.causal) == kind.causal)
+      return row.tiles;
+  return {};
 }
 
 /// fp8 is widened in registers, and more of it is there where rows are no
@@ -87,14 +113,10 @@ static bool is16Bit(DType dtype) {
 
 static FlashAttentionTiles tilesOfTable(const FlashAttentionClass &kind) {
   if (kind.dtype == DType::F32)
-    return tilesOfF32(kind);
+    return firstThatFits(f32Defaults, kind);
   if (!is16Bit(kind.dtype))
     return tilesOfFp8(kind);
-  for (const Row &row : defaults)
-    if (row.device == kind.device && kind.headDim <= row.maxHeadDim &&
-        row.causal.value_or(kind.causal) == kind.causal)
-      return row.tiles;
-  return {};
+  return firstThatFits(defaults, kind);
 }
 
 //===----------------------------------------------------------------------===//

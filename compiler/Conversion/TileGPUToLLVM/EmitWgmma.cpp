@@ -217,128 +217,162 @@ LogicalResult GpuEmitter::checkWgmma(tilegpu::WgmmaOp op) {
                              a.getElementTypeBitWidth(), groups));
 }
 
-LogicalResult GpuEmitter::emitWgmma(tilegpu::WgmmaOp op) {
-  if (failed(checkWgmma(op)))
-    return failure();
-  auto result = cast<RankedTensorType>(op.getType());
-  // Groups that share the rows, and the columns.
-  int64_t columnGroups = op.getColumnGroups();
-  int64_t groups = op.getWarpgroups() / columnGroups;
-  int64_t columns = result.getDimSize(1) / columnGroups;
-  int64_t blocks = result.getDimSize(0) / (rowsOfInstruction * groups);
-  int64_t sums = layoutOf(result).registersPerThread();
-  tilegpu::SmemType typeB = op.getB().getType();
-  Type element = typeB.getElementType();
-  int64_t bits = element.getIntOrFloatBitWidth();
-  MemoryOperand right(typeB, !op.getTransB());
-  int64_t depth = typeB.getShape()[op.getTransB() ? 1 : 0];
-  int64_t steps = depth * bits / 8 / depthBytes;
-
-  // Operands of the text: results, their old values, then a and b.
-  std::string constraints;
-  SmallVector<Value> operands;
-  bool adds = bool(op.getC());
-  for (int64_t index = 0; index < sums; ++index)
-    constraints += adds ? "=f," : "=&f,";
-  if (adds) {
-    llvm::append_range(operands, tiles.at(op.getC()));
-    for (int64_t index = 0; index < sums; ++index)
-      constraints += std::to_string(index) + ",";
-  }
-  int64_t placeA = sums + operands.size();
-  auto memoryA = dyn_cast<tilegpu::SmemType>(op.getA().getType());
-  std::optional<MemoryOperand> left;
-  Type elementA = element;
-  if (memoryA) {
-    elementA = memoryA.getElementType();
-    left.emplace(memoryA, op.getTransA());
-    Value start = smemAddress(op.getA());
-    if (groups > 1) {
-      Value group = arith::DivUIOp::create(b, self.warp, i32(warpsOfGroup));
-      if (columnGroups > 1)
-        group = arith::RemUIOp::create(b, group, i32(groups));
-      start = arith::AddIOp::create(
-          b, start,
-          arith::MulIOp::create(
-              b, group, i32(left->blockOffset(blocks * rowsOfInstruction))));
-    }
-    operands.push_back(matrixDescriptor(start, left->descriptor()));
-    constraints += "l,";
-  } else {
+namespace {
+/// A product as its instructions see it.
+struct WgmmaPlan {
+  explicit WgmmaPlan(tilegpu::WgmmaOp op)
+      : right(op.getB().getType(), !op.getTransB()) {
+    auto result = cast<RankedTensorType>(op.getType());
+    tilegpu::SmemType b = op.getB().getType();
+    transA = op.getTransA();
+    transB = op.getTransB();
+    adds = bool(op.getC());
+    columnGroups = op.getColumnGroups();
+    groups = op.getWarpgroups() / columnGroups;
+    columns = result.getDimSize(1) / columnGroups;
+    blocks = result.getDimSize(0) / (rowsOfInstruction * groups);
+    sums = layoutOf(result).registersPerThread();
+    element = b.getElementType();
     elementA = getElementType(op.getA().getType());
-    for (Value word : packWords(tiles.at(op.getA()))) {
-      operands.push_back(word);
-      constraints += "r,";
+    bits = element.getIntOrFloatBitWidth();
+    steps = stepsOf(b.getShape()[transB ? 1 : 0]);
+    if (auto memory = dyn_cast<tilegpu::SmemType>(op.getA().getType())) {
+      elementA = memory.getElementType();
+      left.emplace(memory, transA);
     }
+    if (Value head = op.getHead())
+      headSteps = stepsOf(cast<RankedTensorType>(head.getType()).getDimSize(1));
   }
-  // The first steps of an operand in memory may be in registers, too.
-  int64_t placeHead = sums + operands.size(), headSteps = 0;
-  if (Value head = op.getHead()) {
-    int64_t headDepth = cast<RankedTensorType>(head.getType()).getDimSize(1);
-    headSteps = headDepth * bits / 8 / depthBytes;
-    for (Value word : packWords(tiles.at(head))) {
-      operands.push_back(word);
-      constraints += "r,";
-    }
-  }
-  int64_t placeB = sums + operands.size();
-  Value startB = smemAddress(op.getB());
-  if (columnGroups > 1) {
-    Value group =
-        arith::DivUIOp::create(b, self.warp, i32(warpsOfGroup * groups));
-    startB = arith::AddIOp::create(
-        b, startB,
-        arith::MulIOp::create(b, group, i32(right.blockOffset(columns))));
-  }
-  operands.push_back(matrixDescriptor(startB, right.descriptor()));
-  constraints += "l,~{memory}";
 
+  int64_t stepsOf(int64_t depth) const { return depth * bits / 8 / depthBytes; }
+  std::string text() const;
+
+  bool transA, transB;
+  bool adds;                    ///< to sums that are there
+  int64_t groups, columnGroups; ///< that share the rows, and the columns
+  int64_t columns, blocks;      ///< of a group: columns, and instructions' rows
+  int64_t sums;                 ///< registers of the result
+  int64_t bits;                 ///< of an element
+  int64_t steps, headSteps = 0; ///< of the depth; of its part in registers
+  Type element, elementA;
+  MemoryOperand right;
+  std::optional<MemoryOperand> left; ///< none: a is in registers
+
+  /// Numbers of operands: results, their old values, then these.
+  int64_t placeA = 0, placeHead = 0, placeB = 0;
+
+private:
+  std::string leftText(int64_t block, int64_t step, std::string &text) const;
+  std::string transposes(bool isMemory) const;
+};
+} // namespace
+
+static std::string pointTo(StringRef name, int64_t place, int64_t bytes) {
+  return ("add.s64 " + name + ", $").str() + std::to_string(place) + ", " +
+         std::to_string(bytes / descriptorUnit) + ";\n";
+}
+
+/// The left operand of an instruction, whose address goes to the text before.
+std::string WgmmaPlan::leftText(int64_t block, int64_t step,
+                                std::string &text) const {
+  if (step < headSteps)
+    return registerList(placeHead + 4 * (block * headSteps + step), 4);
+  if (!left)
+    return registerList(placeA + 4 * (block * steps + step), 4);
+  text += pointTo("da", placeA,
+                  left->blockOffset(block * rowsOfInstruction) +
+                      left->depthOffset(step));
+  return "da";
+}
+
+std::string WgmmaPlan::transposes(bool isMemory) const {
+  std::string text;
+  if (bits != 16)
+    return text;
+  if (isMemory)
+    text += transA ? ", 1" : ", 0";
+  return text + (transB ? ", 0" : ", 1");
+}
+
+std::string WgmmaPlan::text() const {
   std::string text = "{\n.reg .pred p, q;\n.reg .b64 da, db;\n"
                      "setp.ne.b32 p, 1, 0;\nsetp.ne.b32 q, 0, 0;\n"
                      "wgmma.fence.sync.aligned;\n";
-  auto pointTo = [&](StringRef name, int64_t place, int64_t bytes) {
-    text += ("add.s64 " + name + ", $").str() + std::to_string(place) + ", " +
-            std::to_string(bytes / descriptorUnit) + ";\n";
-  };
-  auto transposes = [&](bool isMemory) {
-    std::string text;
-    if (bits == 16) {
-      if (isMemory)
-        text += op.getTransA() ? ", 1" : ", 0";
-      text += op.getTransB() ? ", 0" : ", 1";
-    }
-    return text;
-  };
   for (int64_t block = 0; block < blocks; ++block)
     for (int64_t column = 0; column < columns; column += mostColumns)
       for (int64_t step = 0; step < steps; ++step) {
         int64_t width = std::min(mostColumns, columns - column);
         int64_t first = block * columns / 2 + column / 2;
-        std::string a = "da";
-        bool isMemory = memoryA && step >= headSteps;
-        if (step < headSteps)
-          a = registerList(placeHead + 4 * (block * headSteps + step), 4);
-        else if (memoryA)
-          pointTo("da", placeA,
-                  left->blockOffset(block * rowsOfInstruction) +
-                      left->depthOffset(step));
-        else
-          a = registerList(placeA + 4 * (block * steps + step), 4);
-        pointTo("db", placeB,
-                right.blockOffset(column) + right.depthOffset(step));
+        std::string a = leftText(block, step, text);
+        text += pointTo("db", placeB,
+                        right.blockOffset(column) + right.depthOffset(step));
         text += "wgmma.mma_async.sync.aligned.m64n" + std::to_string(width) +
                 "k" + std::to_string(depthBytes * 8 / bits) + ".f32" +
                 typesOf(elementA, element) + " " +
                 registerList(first, width / 2) + ", " + a + ", db, " +
                 (adds || step > 0 ? "p" : "q") + ", 1, 1" +
-                transposes(isMemory) + ";\n";
+                transposes(left && step >= headSteps) + ";\n";
       }
-  text += "wgmma.commit_group.sync.aligned;\n}";
+  return text + "wgmma.commit_group.sync.aligned;\n}";
+}
+
+LogicalResult GpuEmitter::emitWgmma(tilegpu::WgmmaOp op) {
+  if (failed(checkWgmma(op)))
+    return failure();
+  WgmmaPlan plan(op);
+  std::string constraints;
+  SmallVector<Value> operands;
+  for (int64_t index = 0; index < plan.sums; ++index)
+    constraints += plan.adds ? "=f," : "=&f,";
+  if (plan.adds) {
+    llvm::append_range(operands, tiles.at(op.getC()));
+    for (int64_t index = 0; index < plan.sums; ++index)
+      constraints += std::to_string(index) + ",";
+  }
+  auto addWords = [&](Value tile) {
+    for (Value word : packWords(tiles.at(tile))) {
+      operands.push_back(word);
+      constraints += "r,";
+    }
+  };
+  plan.placeA = plan.sums + operands.size();
+  if (plan.left) {
+    Value start = smemAddress(op.getA());
+    if (plan.groups > 1) {
+      Value group = arith::DivUIOp::create(b, self.warp, i32(warpsOfGroup));
+      if (plan.columnGroups > 1)
+        group = arith::RemUIOp::create(b, group, i32(plan.groups));
+      int64_t rows = plan.blocks * rowsOfInstruction;
+      start = arith::AddIOp::create(
+          b, start,
+          arith::MulIOp::create(b, group, i32(plan.left->blockOffset(rows))));
+    }
+    operands.push_back(matrixDescriptor(start, plan.left->descriptor()));
+    constraints += "l,";
+  } else {
+    addWords(op.getA());
+  }
+  // The first steps of an operand in memory may be in registers, too.
+  plan.placeHead = plan.sums + operands.size();
+  if (Value head = op.getHead())
+    addWords(head);
+  plan.placeB = plan.sums + operands.size();
+  Value startB = smemAddress(op.getB());
+  if (plan.columnGroups > 1) {
+    Value group =
+        arith::DivUIOp::create(b, self.warp, i32(warpsOfGroup * plan.groups));
+    startB = arith::AddIOp::create(
+        b, startB,
+        arith::MulIOp::create(b, group,
+                              i32(plan.right.blockOffset(plan.columns))));
+  }
+  operands.push_back(matrixDescriptor(startB, plan.right.descriptor()));
+  constraints += "l,~{memory}";
   Type type = LLVM::LLVMStructType::getLiteral(
-      b.getContext(), SmallVector<Type>(sums, b.getF32Type()));
-  Value product = inlinePtx(type, text, constraints, operands);
+      b.getContext(), SmallVector<Type>(plan.sums, b.getF32Type()));
+  Value product = inlinePtx(type, plan.text(), constraints, operands);
   Registers registers;
-  for (int64_t index = 0; index < sums; ++index)
+  for (int64_t index = 0; index < plan.sums; ++index)
     registers.push_back(LLVM::ExtractValueOp::create(b, product, index));
   tiles[op.getResult()] = registers;
   return success();

@@ -91,6 +91,11 @@ private:
     return entry->second;
   }
   void statement(std::string line);
+  std::string withoutLabels(std::string line);
+  bool declare(const std::string &line);
+  PtxWords wordsOf(const std::string &line);
+  bool readsArgument(const PtxWords &words) const;
+  void readArgument(const PtxWords &words, PtxStatement &next);
 
   PtxText &text;
   std::vector<std::string> parameters;
@@ -145,54 +150,53 @@ KernelParser::address(const std::string &operand) {
   return {resolve(inner), offset};
 }
 
-void KernelParser::statement(std::string line) {
+static std::string withoutBraces(std::string line) {
   line = trimmed(line);
   while (!line.empty() && (line.front() == '{' || line.front() == '}'))
     line = trimmed(line.substr(1));
-  // Labels come before a statement.
-  while (true) {
+  return line;
+}
+
+/// Labels come before a statement: notes where they are.
+std::string KernelParser::withoutLabels(std::string line) {
+  line = withoutBraces(line);
+  for (;;) {
     size_t colon = line.find(':');
     if (colon == std::string::npos || line[0] != '$')
-      break;
+      return line;
     labels[trimmed(line.substr(0, colon))] = kernel.statements.size();
-    line = trimmed(line.substr(colon + 1));
-    while (!line.empty() && (line.front() == '{' || line.front() == '}'))
-      line = trimmed(line.substr(1));
+    line = withoutBraces(line.substr(colon + 1));
   }
+}
+
+/// False for what is an instruction.
+bool KernelParser::declare(const std::string &line) {
   if (line.empty() || startsWith(line, ".reg") || startsWith(line, ".pragma") ||
       startsWith(line, ".loc "))
-    return;
+    return true;
   if (startsWith(line, ".local")) {
     // .local .align 8 .b8 __local_depot0[256]
     size_t open = line.find('[');
     kernel.localBytes = std::stoull(line.substr(open + 1));
-    return;
+    return true;
   }
-  if (startsWith(line, ".param")) {
-    std::string name = line.substr(line.find_last_of(" \t") + 1);
-    if (size_t open = name.find('['); open != std::string::npos)
-      name = name.substr(0, open);
-    auto &data = callParameters[name];
-    if (!data)
-      data = std::make_shared<std::vector<uint8_t>>(64);
-    kernel.callData.push_back(data);
-    return;
-  }
-  PtxStatement next;
-  next.text = line;
-  if (line[0] == '@') {
-    size_t blank = line.find_first_of(" \t");
-    std::string guard = line.substr(1, blank - 1);
-    next.guardInverted = guard[0] == '!';
-    if (next.guardInverted)
-      guard = guard.substr(1);
-    next.guard = slotOf(guard);
-    line = trimmed(line.substr(blank));
-  }
-  size_t blank = line.find_first_of(" \t");
-  std::string opcode = line.substr(0, blank);
+  if (!startsWith(line, ".param"))
+    return false;
+  std::string name = line.substr(line.find_last_of(" \t") + 1);
+  if (size_t open = name.find('['); open != std::string::npos)
+    name = name.substr(0, open);
+  auto &data = callParameters[name];
+  if (!data)
+    data = std::make_shared<std::vector<uint8_t>>(64);
+  kernel.callData.push_back(data);
+  return true;
+}
+
+PtxWords KernelParser::wordsOf(const std::string &line) {
   PtxWords words;
   words.text = line;
+  size_t blank = line.find_first_of(" \t");
+  std::string opcode = line.substr(0, blank);
   for (size_t at = 0; at <= opcode.size();) {
     size_t dot = opcode.find('.', at);
     if (dot == std::string::npos)
@@ -204,44 +208,72 @@ void KernelParser::statement(std::string line) {
     words.operands = splitOperands(line.substr(blank));
   words.resolve = [this](const std::string &name) { return resolve(name); };
   words.address = [this](const std::string &name) { return address(name); };
+  return words;
+}
+
+/// A parameter of the kernel, and not of a call.
+bool KernelParser::readsArgument(const PtxWords &words) const {
+  if (words.opcode[0] != "ld" || !words.has("param"))
+    return false;
+  const std::string &operand = words.operands[1];
+  return callParameters.count(
+             trimmed(operand.substr(1, operand.find_first_of("+]") - 1))) == 0;
+}
+
+/// The number of the parameter is in its name.
+void KernelParser::readArgument(const PtxWords &words, PtxStatement &next) {
+  std::string inner = words.operands[1].substr(1, words.operands[1].size() - 2);
+  int64_t offset = 0;
+  if (size_t plus = inner.find('+'); plus != std::string::npos) {
+    offset = std::stoll(inner.substr(plus + 1));
+    inner = inner.substr(0, plus);
+  }
+  size_t number = 0;
+  while (number < parameters.size() && parameters[number] != inner)
+    ++number;
+  if (number == parameters.size())
+    throw std::runtime_error("unknown parameter in " + next.text);
+  std::string type = words.opcode.back();
+  int64_t bytes = std::stoll(type.substr(1)) / 8;
+  bool isSigned = type[0] == 's';
+  int slot = slotOf(words.operands[0]);
+  next.alone = [=](PtxThread &thread) {
+    uint64_t value = 0;
+    std::memcpy(
+        &value,
+        static_cast<const uint8_t *>(thread.block->arguments.at(number)) +
+            offset,
+        bytes);
+    if (isSigned)
+      value = uint64_t(int64_t(value << (64 - 8 * bytes)) >> (64 - 8 * bytes));
+    thread.registers[slot] = value;
+  };
+}
+
+void KernelParser::statement(std::string line) {
+  line = withoutLabels(line);
+  if (declare(line))
+    return;
+  PtxStatement next;
+  next.text = line;
+  if (line[0] == '@') {
+    size_t blank = line.find_first_of(" \t");
+    std::string guard = line.substr(1, blank - 1);
+    next.guardInverted = guard[0] == '!';
+    if (next.guardInverted)
+      guard = guard.substr(1);
+    next.guard = slotOf(guard);
+    line = trimmed(line.substr(blank));
+  }
+  PtxWords words = wordsOf(line);
   const std::string &name = words.opcode[0];
   if (name == "bra") {
     next.kind = PtxStatement::Branch;
     branches.emplace_back(kernel.statements.size(), words.operands[0]);
   } else if (name == "ret" || name == "exit") {
     next.kind = PtxStatement::End;
-  } else if (name == "ld" && words.has("param") &&
-             callParameters.count(trimmed(words.operands[1].substr(
-                 1, words.operands[1].find_first_of("+]") - 1))) == 0) {
-    // A parameter of the kernel: its number is in the name.
-    std::string inner =
-        words.operands[1].substr(1, words.operands[1].size() - 2);
-    int64_t offset = 0;
-    if (size_t plus = inner.find('+'); plus != std::string::npos) {
-      offset = std::stoll(inner.substr(plus + 1));
-      inner = inner.substr(0, plus);
-    }
-    size_t number = 0;
-    while (number < parameters.size() && parameters[number] != inner)
-      ++number;
-    if (number == parameters.size())
-      throw std::runtime_error("unknown parameter in " + next.text);
-    std::string type = words.opcode.back();
-    int64_t bytes = std::stoll(type.substr(1)) / 8;
-    bool isSigned = type[0] == 's';
-    int slot = slotOf(words.operands[0]);
-    next.alone = [=](PtxThread &thread) {
-      uint64_t value = 0;
-      std::memcpy(
-          &value,
-          static_cast<const uint8_t *>(thread.block->arguments.at(number)) +
-              offset,
-          bytes);
-      if (isSigned)
-        value =
-            uint64_t(int64_t(value << (64 - 8 * bytes)) >> (64 - 8 * bytes));
-      thread.registers[slot] = value;
-    };
+  } else if (readsArgument(words)) {
+    readArgument(words, next);
   } else {
     decodeStatement(words, next);
   }
