@@ -15,6 +15,8 @@
 #include "compiler/Schedule/PersistentPrograms.h"
 #include "dialects/TileGPU/Transforms/Passes.h"
 
+#include "dialects/Tile/Transforms/Passes.h"
+
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
@@ -37,6 +39,9 @@ void buildGpuPipeline(OpPassManager &pm, const GpuPipelineOptions &options) {
   // The usual case of an iteration has its products in one block.
   if (options.target == "sm_90a")
     pm.addNestedPass<tile::KernelOp>(createSplitBranchesPass());
+  // Masks take one comparison for each element.
+  pm.addNestedPass<tile::KernelOp>(tile::createCombineBoundsPass());
+  pm.addNestedPass<tile::KernelOp>(createCSEPass());
   // Every tile has a layout; movement between layouts is explicit.
   ConvertTileToTileGPUPassOptions layouts;
   layouts.target = options.target;

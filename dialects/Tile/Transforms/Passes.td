@@ -118,6 +118,33 @@ def SinkScalePass : Tile_Pass<"tile-sink-scale"> {
     Statistic<"numRecurrences", "recurrences", "running maxima carried unscaled">];
 }
 
+def CombineBoundsPass : Tile_Pass<"tile-combine-bounds"> {
+  let summary = "bound the counter of a mask once";
+  let description = [{
+    Masks in loops compare consecutive positions with a length and with rows:
+    `(start + i < length) & (start + i <= row)`. One limit for each row,
+    `min(length, row + 1) - start`, with which `i` is compared, costs one
+    comparison for each element, and its operand is a constant.
+
+    Input: conjunctions of signed comparisons of one tile, computed in the loop,
+    with scalars or with tiles that vary along other dimensions.
+
+    Output: one comparison for each direction. `start` is taken out of single
+    comparisons, too. Index arithmetic is taken not to overflow, as in
+    `tile-split-loops`.
+
+    Example: tests/dialects/Tile/Transforms/combine-bounds.mlir
+
+    Order: last, as other passes recognise masks by their bounds; for targets on
+    which a comparison costs as much as the arithmetic it is for (GPUs).
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let statistics = [
+    Statistic<"numCombined", "combined", "masks with fewer comparisons">,
+    Statistic<"numSimplified", "simplified",
+              "comparisons with constant positions">];
+}
+
 def ExpToExp2Pass : Tile_Pass<"tile-exp-to-exp2"> {
   let summary = "exponentials by exp2 with one multiply-add";
   let description = [{

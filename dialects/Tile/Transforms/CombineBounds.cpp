@@ -1,0 +1,284 @@
+//===- CombineBounds.cpp - One comparison for all bounds of a mask --------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//   %keys = splat(%start) + %iota                        // 1 x n
+//   %mask = (%keys < splat(%length)) & (%keys <= %rows)  // m x n, %rows m x 1
+//
+// becomes
+//
+//   %limit = min(splat(%length), %rows + 1) - splat(%start)  // m x 1
+//   %mask = %iota < %limit
+//
+// A tile has far fewer rows than elements, and each element then takes one
+// comparison with a constant.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/Tile/Transforms/Passes.h"
+#include "dialects/Tile/Transforms/Remark.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+
+namespace flashtile::tile {
+#define GEN_PASS_DEF_COMBINEBOUNDSPASS
+#include "dialects/Tile/Transforms/Passes.h.inc"
+} // namespace flashtile::tile
+
+using namespace mlir;
+using namespace flashtile::tile;
+
+namespace {
+/// counter < limit, or counter > limit, in each element.
+struct Bound {
+  Value counter; ///< a tile
+  Value limit;   ///< a scalar, or a tile that repeats along the counter's axes
+  bool isUpper;
+};
+
+struct CombineBounds
+    : public flashtile::tile::impl::CombineBoundsPassBase<CombineBounds> {
+  using CombineBoundsPassBase::CombineBoundsPassBase;
+  void runOnOperation() override;
+};
+} // namespace
+
+static RankedTensorType tileOf(Value value) {
+  return dyn_cast<RankedTensorType>(value.getType());
+}
+
+/// What is repeated in `value`: a scalar, or a tile.
+static Value repeated(Value value) {
+  while (auto broadcast = value.getDefiningOp<BroadcastOp>())
+    value = broadcast.getOperand();
+  if (auto splat = value.getDefiningOp<SplatOp>())
+    return splat.getOperand();
+  return value;
+}
+
+/// Whether no axis has several elements in both.
+static bool areAcross(RankedTensorType one, RankedTensorType other) {
+  return one.getRank() == other.getRank() &&
+         llvm::all_of(llvm::zip(one.getShape(), other.getShape()),
+                      [](auto pair) {
+                        return std::get<0>(pair) == 1 || std::get<1>(pair) == 1;
+                      });
+}
+
+static bool isMadeIn(Value value, Block *block) {
+  Operation *op = value.getDefiningOp();
+  return op && op->getBlock() == block;
+}
+
+static bool isUpper(arith::CmpIPredicate predicate) {
+  return predicate == arith::CmpIPredicate::slt ||
+         predicate == arith::CmpIPredicate::sle;
+}
+
+static bool isClosed(arith::CmpIPredicate predicate) {
+  return predicate == arith::CmpIPredicate::sle ||
+         predicate == arith::CmpIPredicate::sge;
+}
+
+static bool isOrder(arith::CmpIPredicate predicate) {
+  return isUpper(predicate) || predicate == arith::CmpIPredicate::sgt ||
+         predicate == arith::CmpIPredicate::sge;
+}
+
+/// Integers of one type at the same place: the second spread to the first's
+/// tile.
+static Value asTile(ImplicitLocOpBuilder &b, Value value,
+                    RankedTensorType type) {
+  if (!tileOf(value))
+    return SplatOp::create(b, type, value);
+  return value.getType() == type ? value : BroadcastOp::create(b, type, value);
+}
+
+static Value plus(ImplicitLocOpBuilder &b, Value value, int64_t addend) {
+  TypedAttr constant = b.getIntegerAttr(
+      getElementTypeOrSelf(value),
+      APInt(64, addend, true)
+          .sextOrTrunc(getElementTypeOrSelf(value).getIntOrFloatBitWidth()));
+  if (RankedTensorType type = tileOf(value))
+    constant = DenseElementsAttr::get(type, Attribute(constant));
+  return arith::AddIOp::create(b, value,
+                               arith::ConstantOp::create(b, constant));
+}
+
+/// The condition as a bound of a counter that `block` computes. New operations
+/// are written at `b`.
+static std::optional<Bound> readBound(ImplicitLocOpBuilder &b, Value condition,
+                                      Block *block) {
+  while (auto broadcast = condition.getDefiningOp<BroadcastOp>())
+    condition = broadcast.getOperand();
+  auto compare = condition.getDefiningOp<arith::CmpIOp>();
+  if (!compare || !isOrder(compare.getPredicate()) ||
+      compare->getBlock() != block)
+    return std::nullopt;
+  Value left = repeated(compare.getLhs()), right = repeated(compare.getRhs());
+  bool upper = isUpper(compare.getPredicate());
+  if (!tileOf(left) || !isMadeIn(left, block)) {
+    std::swap(left, right);
+    upper = !upper;
+  }
+  RankedTensorType counter = tileOf(left), limit = tileOf(right);
+  if (!counter || !isMadeIn(left, block) ||
+      (limit && !areAcross(counter, limit)))
+    return std::nullopt;
+  if (isClosed(compare.getPredicate()))
+    right = plus(b, right, upper ? 1 : -1);
+  return Bound{left, right, upper};
+}
+
+/// The stricter one of two bounds of a counter.
+static void tighten(ImplicitLocOpBuilder &b, Bound &bound, Value limit) {
+  RankedTensorType one = tileOf(bound.limit), other = tileOf(limit);
+  if (one || other) {
+    SmallVector<int64_t> shape((one ? one : other).getShape());
+    if (one && other)
+      for (auto [extent, second] : llvm::zip(shape, other.getShape()))
+        extent = std::max(extent, second);
+    auto type = RankedTensorType::get(
+        shape, getElementTypeOrSelf(bound.limit.getType()));
+    bound.limit = asTile(b, bound.limit, type);
+    limit = asTile(b, limit, type);
+  }
+  bound.limit = bound.isUpper
+                    ? arith::MinSIOp::create(b, bound.limit, limit).getResult()
+                    : arith::MaxSIOp::create(b, bound.limit, limit).getResult();
+}
+
+/// Moves what the counter starts at to the limit: `splat(start) + rest`, with
+/// dimensions inserted perhaps. Whether it did.
+static bool takeStart(ImplicitLocOpBuilder &b, Bound &bound, Block *block) {
+  SmallVector<ExpandDimsOp> inserted;
+  Value value = bound.counter;
+  while (auto expand = value.getDefiningOp<ExpandDimsOp>()) {
+    inserted.push_back(expand);
+    value = expand.getOperand();
+  }
+  auto sum = value.getDefiningOp<arith::AddIOp>();
+  if (!sum)
+    return false;
+  Value start = repeated(sum.getLhs()), rest = sum.getRhs();
+  if (tileOf(start)) {
+    start = repeated(sum.getRhs());
+    rest = sum.getLhs();
+  }
+  if (tileOf(start) || isMadeIn(rest, block))
+    return false;
+  for (ExpandDimsOp expand : llvm::reverse(inserted))
+    rest = ExpandDimsOp::create(b, expand.getType(), rest, expand.getAxis());
+  bound.counter = rest;
+  if (RankedTensorType type = tileOf(bound.limit))
+    start = SplatOp::create(b, type, start);
+  bound.limit = arith::SubIOp::create(b, bound.limit, start);
+  return true;
+}
+
+/// The bound as a mask of `type`.
+static Value materialize(ImplicitLocOpBuilder &b, const Bound &bound,
+                         RankedTensorType type) {
+  RankedTensorType counted = tileOf(bound.counter);
+  auto compared =
+      tileOf(bound.limit)
+          ? RankedTensorType::get(type.getShape(), counted.getElementType())
+          : counted;
+  Value mask = arith::CmpIOp::create(
+      b, bound.isUpper ? arith::CmpIPredicate::slt : arith::CmpIPredicate::sgt,
+      asTile(b, bound.counter, compared), asTile(b, bound.limit, compared));
+  return mask.getType() == type ? mask : BroadcastOp::create(b, type, mask);
+}
+
+/// The terms of a conjunction of masks.
+static void collectTerms(arith::AndIOp root, SmallVector<Value> &terms) {
+  for (Value operand : {root.getLhs(), root.getRhs()}) {
+    auto inner = operand.getDefiningOp<arith::AndIOp>();
+    if (inner && inner->hasOneUse() && inner->getBlock() == root->getBlock())
+      collectTerms(inner, terms);
+    else
+      terms.push_back(operand);
+  }
+}
+
+/// Rewrites a conjunction whose terms bound one counter. Whether it did.
+static bool combine(arith::AndIOp root) {
+  Block *block = root->getBlock();
+  auto type = cast<RankedTensorType>(root.getType());
+  SmallVector<Value> terms;
+  collectTerms(root, terms);
+  ImplicitLocOpBuilder b(root.getLoc(), root);
+  SmallVector<Bound> bounds;
+  SmallVector<Value> others;
+  bool combined = false;
+  for (Value term : terms) {
+    std::optional<Bound> bound = readBound(b, term, block);
+    if (!bound) {
+      others.push_back(term);
+      continue;
+    }
+    auto same = llvm::find_if(bounds, [&](const Bound &other) {
+      return other.counter == bound->counter && other.isUpper == bound->isUpper;
+    });
+    if (same == bounds.end()) {
+      bounds.push_back(*bound);
+      continue;
+    }
+    tighten(b, *same, bound->limit);
+    combined = true;
+  }
+  if (!combined)
+    return false;
+  Value mask;
+  auto join = [&](Value term) {
+    mask = mask ? arith::AndIOp::create(b, mask, term).getResult() : term;
+  };
+  for (Bound &bound : bounds) {
+    takeStart(b, bound, block);
+    join(materialize(b, bound, type));
+  }
+  for (Value term : others)
+    join(term);
+  root.replaceAllUsesWith(mask);
+  root.erase();
+  return true;
+}
+
+/// Takes the start of a counter out of a single comparison.
+static bool simplify(arith::CmpIOp compare) {
+  ImplicitLocOpBuilder b(compare.getLoc(), compare);
+  std::optional<Bound> bound =
+      readBound(b, compare.getResult(), compare->getBlock());
+  if (!bound || !takeStart(b, *bound, compare->getBlock()))
+    return false;
+  compare.replaceAllUsesWith(
+      materialize(b, *bound, cast<RankedTensorType>(compare.getType())));
+  compare.erase();
+  return true;
+}
+
+void CombineBounds::runOnOperation() {
+  SmallVector<arith::AndIOp> roots;
+  auto isMask = [](Operation *op) {
+    return isa<LoopLikeOpInterface>(op->getParentOp()) &&
+           isa<RankedTensorType>(op->getResult(0).getType());
+  };
+  getOperation()->walk([&](arith::AndIOp op) {
+    bool isInner = op->hasOneUse() && isa<arith::AndIOp>(*op->user_begin());
+    if (isMask(op) && !isInner &&
+        getElementTypeOrSelf(op.getType()).isInteger(1))
+      roots.push_back(op);
+  });
+  for (arith::AndIOp root : roots)
+    numCombined += combine(root);
+  SmallVector<arith::CmpIOp> compares;
+  getOperation()->walk([&](arith::CmpIOp op) {
+    if (isMask(op) && !op->use_empty())
+      compares.push_back(op);
+  });
+  for (arith::CmpIOp compare : compares)
+    numSimplified += simplify(compare);
+}
