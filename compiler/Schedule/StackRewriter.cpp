@@ -181,16 +181,17 @@ void StackRewriter::dropPromise(Operation *op, unsigned dim) {
 }
 
 Value StackRewriter::inProgram(int64_t number, Value value, Operation *user) {
-  if (stack.of(value).isSame())
+  ProgramValue known = stack.of(value);
+  if (known.isSame() || number == 0)
     return value;
-  Operation *op = value.getDefiningOp();
   builder.setInsertionPoint(user);
-  if (auto id = dyn_cast<ProgramIdOp>(op)) {
-    // Still that of one program: movePrograms() multiplies it.
-    Value offset = arith::ConstantOp::create(builder, op->getLoc(),
-                                             builder.getI32IntegerAttr(number));
-    return arith::AddIOp::create(builder, op->getLoc(), id, offset);
+  if (known.kind == ProgramValue::Kind::Shifted) {
+    Value shift = arith::ConstantOp::create(
+        builder, value.getLoc(),
+        builder.getIntegerAttr(value.getType(), known.rate * number));
+    return arith::AddIOp::create(builder, value.getLoc(), value, shift);
   }
+  Operation *op = value.getDefiningOp();
   IRMapping mapping;
   for (Value operand : op->getOperands())
     mapping.map(operand, inProgram(number, operand, user));

@@ -11,12 +11,12 @@
 // Loops end where the last of the three programs does.
 // CHECK: %[[X:.*]] = tile.program_id x
 // CHECK: %[[FIRST:.*]] = arith.muli %[[X]], %c3_i32 : i32
-// CHECK: %[[TWO:.*]] = arith.constant 2 : i32
-// CHECK: %[[LAST:.*]] = arith.addi %[[FIRST]], %[[TWO]] : i32
-// CHECK: %[[ROW:.*]] = arith.muli %[[LAST]], %c64_i32 : i32
+// CHECK: %[[ROW:.*]] = arith.muli %[[FIRST]], %c64_i32 : i32
 // CHECK: %[[BEHIND:.*]] = arith.addi %[[ROW]], %c64_i32 : i32
 // CHECK: %[[SEEN:.*]] = arith.addi %[[BEHIND]], %{{.*}} : i32
-// CHECK: %[[END:.*]] = arith.minsi %seq_k, %[[SEEN]] : i32
+// CHECK: %[[TWO:.*]] = arith.constant 128 : i32
+// CHECK: %[[LAST:.*]] = arith.addi %[[SEEN]], %[[TWO]] : i32
+// CHECK: %[[END:.*]] = arith.minsi %seq_k, %[[LAST]] : i32
 // CHECK: scf.for %{{.*}} to %[[END]] {{.*}} -> (tensor<192xf32>, tensor<192xf32>, tensor<192x64xf32>)
 // CHECK: tile.max {{.*}} axis 0 : tensor<192xi1> -> i1
 // CHECK: scf.if {{.*}} -> (tensor<192x64xf32>)

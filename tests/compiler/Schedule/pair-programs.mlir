@@ -146,12 +146,11 @@ tile.kernel @rows(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %o: !tile.ptr<f32>, 
 // CHECK-LABEL: tile.kernel @branch
 // CHECK: %[[X:.*]] = tile.program_id x
 // CHECK: %[[FIRST:.*]] = arith.muli %[[X]], %{{.*}} : i32
+// CHECK: %[[ROW:.*]] = arith.muli %[[FIRST]], %{{.*}} : i32
 // CHECK: scf.for
-// CHECK: arith.addi %[[FIRST]], %{{.*}} : i32
-// CHECK: %[[A:.*]] = arith.cmpi sgt, %{{.*}}, %{{.*}} : i32
-// CHECK: %[[NEXT:.*]] = arith.addi %[[FIRST]], %{{.*}} : i32
-// CHECK: %[[ROW:.*]] = arith.muli %[[NEXT]], %{{.*}} : i32
-// CHECK: %[[B:.*]] = arith.cmpi sgt, %{{.*}}, %[[ROW]] : i32
+// CHECK: %[[A:.*]] = arith.cmpi sgt, %{{.*}}, %[[ROW]] : i32
+// CHECK: %[[NEXT:.*]] = arith.addi %[[ROW]], %{{.*}} : i32
+// CHECK: %[[B:.*]] = arith.cmpi sgt, %{{.*}}, %[[NEXT]] : i32
 // CHECK: %[[ANY:.*]] = arith.ori %[[A]], %[[B]] : i1
 // CHECK: scf.if %[[ANY]] -> (tensor<128x128xf32>)
 // CHECK: %[[YES:.*]] = arith.addf
