@@ -69,7 +69,7 @@ static const Row f32Defaults[] = {
     {DeviceClass::Sm80, 48, true, {64, 32, 8, 2}},
     {DeviceClass::Sm80, 56, true, {64, 32, 4, 2}},
     {DeviceClass::Sm80, 64, true, {128, 32, 8, 2}},
-    {DeviceClass::Sm80, 96, true, {32, 32, 8, 2}},
+    {DeviceClass::Sm80, 88, true, {32, 32, 8, 2}},
     {DeviceClass::Sm80, 128, true, {64, 32, 8, 2}},
     {DeviceClass::Sm80, 160, true, {16, 64, 8, 2}},
     {DeviceClass::Sm80, 256, {}, {32, 32, 8, 2}},
