@@ -7,6 +7,7 @@
 
 #include "kernels/AttentionVariants.h"
 
+#include "kernels/AttentionTuning.h"
 #include "kernels/AttentionVariantKernel.h"
 #include "kernels/FlashAttentionOperands.h"
 #include "kernels/LookupTable.h"
@@ -54,22 +55,9 @@ flashtile::defaultAttentionVariantTiles(const FlashAttentionClass &kind,
 
 static FlashAttentionClass classOf(const AttentionOperands &operands,
                                    bool isCausal) {
-  const Tensor &q = operands.q.tensor;
-  return {deviceClassOf(q.device()), q.dtype(), operands.q.headDim, isCausal};
-}
-
-/// What the options name, and of the rest what is given.
-static FlashAttentionTiles completed(FlashAttentionTiles tiles,
-                                     const AttentionVariantOptions &options) {
-  if (options.blockM)
-    tiles.blockM = options.blockM;
-  if (options.blockN)
-    tiles.blockN = options.blockN;
-  if (options.numWarps)
-    tiles.numWarps = options.numWarps;
-  if (options.numStages)
-    tiles.numStages = options.numStages;
-  return tiles;
+  const auto &[q, k, v] = operands;
+  return flashAttentionClassOf(q.tensor.device(), q.tensor.dtype(), q.headDim,
+                               isCausal, q.rows, k.rows, q.heads * q.batch);
 }
 
 //===----------------------------------------------------------------------===//
@@ -252,74 +240,47 @@ static std::string tuningKey(const Problem &problem) {
   return key;
 }
 
-static FlashAttentionTiles tilesOf(const TuningConfig &tuning) {
-  return {tuning.at("block_m"), tuning.at("block_n"), tuning.at("num_warps"),
-          tuning.at("num_stages")};
+static FlashAttentionTiles askedFor(const AttentionVariantOptions &options) {
+  return {options.blockM, options.blockN, options.numWarps, options.numStages};
 }
 
-static TuningResult measure(const Problem &problem,
-                            const AttentionVariantOptions &options) {
-  const AttentionOperand &q = problem.operands.q;
-  const Device device = q.tensor.device();
-  TuningProblem tuning;
-  tuning.key = tuningKey(problem);
-  tuning.program = buildAttentionVariantKernel(problem.config).text();
-  tuning.device = device;
-  const FlashAttentionClass kind =
-      classOf(problem.operands, problem.config.causal);
-  std::vector<FlashAttentionTiles> candidates = flashAttentionCandidates(kind);
-  candidates.front() =
-      defaultAttentionVariantTiles(kind, problem.config.variant);
-  for (const FlashAttentionTiles &candidate : candidates) {
-    const FlashAttentionTiles tiles = completed(candidate, options);
-    tuning.configs.push_back({{"block_m", tiles.blockM},
-                              {"block_n", tiles.blockN},
-                              {"num_warps", tiles.numWarps},
-                              {"num_stages", tiles.numStages}});
-  }
-  AttentionOperand out = q;
-  Tensor lse;
-  tuning.build = [&](const TuningConfig &config) {
-    const Kernel kernel = kernelFor(problem, tilesOf(config));
-    return [&, kernel] {
-      // Here, and not where kernels are compiled: on the thread, and so in the
-      // stream, that launches.
-      if (!lse.defined()) {
-        out.tensor = Tensor::empty(q.tensor.shape(), q.tensor.dtype(), device);
-        lse = Tensor::empty({q.batch, q.heads, q.rows}, DType::F32, device);
-      }
-      launch(kernel, problem, out, lse);
-    };
+static AttentionForward forwardOf(const Problem &problem,
+                                  const AttentionVariantOptions &options) {
+  AttentionForward forward = {problem.operands,
+                              classOf(problem.operands, problem.config.causal),
+                              askedFor(options)};
+  forward.outputType = problem.config.dtype;
+  forward.hasLse = problem.config.variant != AttentionVariant::Sigmoid;
+  forward.key = tuningKey(problem);
+  forward.candidates = [&problem, kind = forward.kind, asked = forward.asked] {
+    std::vector<FlashAttentionTiles> all = flashAttentionCandidates(kind);
+    all.front() = defaultAttentionVariantTiles(kind, problem.config.variant);
+    for (FlashAttentionTiles &tiles : all)
+      completeTiles(tiles, asked);
+    return all;
   };
-  return autotune(tuning);
-}
-
-static bool hasWork(const Problem &problem) {
-  return problem.operands.q.tensor.numel() > 0 && problem.operands.k.rows > 0;
+  forward.program = [&problem] {
+    return buildAttentionVariantKernel(problem.config).text();
+  };
+  forward.compile = [&problem](const FlashAttentionTiles &tiles) {
+    return kernelFor(problem, tiles);
+  };
+  forward.launch = [&problem](const Kernel &kernel, const AttentionOperand &o,
+                              const Tensor &lse) {
+    launch(kernel, problem, o, lse);
+  };
+  return forward;
 }
 
 /// Explicit options count most, then tuning if asked for, then the table.
 static FlashAttentionTiles chooseTiles(const Problem &problem,
                                        const AttentionVariantOptions &options) {
-  if (!options.tune || !hasWork(problem))
-    return completed(defaultAttentionVariantTiles(
-                         classOf(problem.operands, problem.config.causal),
-                         problem.config.variant),
-                     options);
-  // The autotuner would find its result as well, with more to read and hash.
-  using Key =
-      std::tuple<int, int, std::string, int64_t, int64_t, int64_t, int64_t>;
-  static LookupTable<Key, FlashAttentionTiles> table;
-  const Device device = problem.operands.q.tensor.device();
-  const Key key = {static_cast<int>(device.kind()),
-                   device.index(),
-                   tuningKey(problem),
-                   options.blockM,
-                   options.blockN,
-                   options.numWarps,
-                   options.numStages};
-  return table.get(key,
-                   [&] { return tilesOf(measure(problem, options).best); });
+  if (options.tune && hasAttentionWork(problem.operands))
+    return tunedAttentionTiles(forwardOf(problem, options));
+  FlashAttentionTiles tiles = defaultAttentionVariantTiles(
+      classOf(problem.operands, problem.config.causal), problem.config.variant);
+  completeTiles(tiles, askedFor(options));
+  return tiles;
 }
 
 //===----------------------------------------------------------------------===//
@@ -339,10 +300,8 @@ flashtile::attentionVariantTuning(const Tensor &q, const Tensor &k,
                                   const Tensor &v,
                                   const AttentionVariantOptions &options) {
   const Problem problem = checkedProblem(q, k, v, options);
-  if (!hasWork(problem))
-    refuseAttention("expected queries and keys to measure, but got " +
-                    q.describe() + " and " + k.describe());
-  return measure(problem, options);
+  checkAttentionWork(problem.operands);
+  return tuneAttention(forwardOf(problem, options));
 }
 
 FlashAttentionTiles
@@ -350,12 +309,6 @@ flashtile::attentionVariantTiles(const Tensor &q, const Tensor &k,
                                  const Tensor &v,
                                  const AttentionVariantOptions &options) {
   return chooseTiles(checkedProblem(q, k, v, options), options);
-}
-
-static Shape rowsOf(const Tensor &q) {
-  Shape rows = q.shape();
-  rows.pop_back();
-  return rows;
 }
 
 FlashAttentionResult
@@ -366,7 +319,7 @@ flashtile::attentionVariant(const Tensor &q, const Tensor &k, const Tensor &v,
   FlashAttentionResult result;
   result.o = Tensor::empty(q.shape(), q.dtype(), q.device());
   if (options.variant != AttentionVariant::Sigmoid)
-    result.lse = Tensor::empty(rowsOf(q), DType::F32, q.device());
+    result.lse = Tensor::empty(attentionRowShape(q), DType::F32, q.device());
   attentionVariant(q, k, v, options, result.o, result.lse);
   return result;
 }
@@ -377,29 +330,9 @@ void flashtile::attentionVariant(const Tensor &q, const Tensor &k,
                                  Tensor &o, Tensor &lse) {
   autograd::checkNotRecorded("attentionVariant", {q, k, v});
   const Problem problem = checkedProblem(q, k, v, options);
-  if (!o.defined() || o.shape() != q.shape() || o.dtype() != q.dtype() ||
-      o.device() != q.device())
-    refuseAttention("expected 'o' to be " + toString(q.dtype()) +
-                    toString(q.shape()) + " on " + q.device().toString() +
-                    ", but got " +
-                    (o.defined() ? o.describe() : "an undefined tensor"));
-  for (int64_t dim = 0; dim < o.rank(); ++dim)
-    if (o.numel() > 0 && o.size(dim) > 1 && o.stride(dim) == 0)
-      refuseAttention(
-          "expected the elements of 'o' in places of their own, but got " +
-          o.describe());
   const bool hasLse = options.variant != AttentionVariant::Sigmoid;
-  if (hasLse && (!lse.defined() || lse.shape() != rowsOf(q) ||
-                 lse.dtype() != DType::F32 || lse.device() != q.device() ||
-                 !lse.isContiguous()))
-    refuseAttention("expected 'lse' to be a contiguous f32" +
-                    toString(rowsOf(q)) + " on " + q.device().toString() +
-                    ", but got " +
-                    (lse.defined() ? lse.describe() : "an undefined tensor"));
-  const AttentionOperand out = asAttentionOperand(o);
-  if (o.rank() > 4 && !out.tensor.sharesStorageWith(o))
-    refuseAttention(
-        "expected the leading dimensions of 'o' to be one block of memory");
+  const AttentionOperand out =
+      checkedAttentionOutput(q, q.dtype(), o, hasLse ? &lse : nullptr);
   checkRows("o", out);
   launch(kernelFor(problem, chooseTiles(problem, options)), problem, out, lse);
 }

@@ -10,6 +10,7 @@
 
 #include "kernels/FlashAttention.h"
 
+#include "kernels/AttentionTuning.h"
 #include "kernels/FlashAttentionBackward.h"
 #include "kernels/FlashAttentionFunction.h"
 #include "kernels/FlashAttentionOperands.h"
@@ -188,61 +189,38 @@ classOf(const Operands &operands, const kernels::FlashAttentionConfig &config) {
                                q.heads * q.batch);
 }
 
-static FlashAttentionTiles tilesOf(const TuningConfig &tuning) {
-  return {tuning.at("block_m"), tuning.at("block_n"), tuning.at("num_warps"),
-          tuning.at("num_stages")};
+static FlashAttentionTiles askedFor(const FlashAttentionOptions &options) {
+  return {options.blockM, options.blockN, options.numWarps, options.numStages};
 }
 
-/// Measures the candidates on the caller's operands, into tensors of its own:
-/// the caller's may overlap with what a launch reads.
-static TuningResult measure(const Operands &operands,
-                            const kernels::FlashAttentionConfig &config,
-                            const FlashAttentionOptions &options,
-                            const std::string &key) {
-  const Operand &q = operands.q;
-  const Device device = q.tensor.device();
-  TuningProblem problem;
-  problem.key = key;
-  problem.program = kernels::buildFlashAttentionForward(
-                        configFor(config, FlashAttentionTiles(), device))
-                        .text();
-  problem.device = device;
-  const FlashAttentionClass kind = classOf(operands, config);
-  for (const FlashAttentionTiles &candidate : flashAttentionCandidates(kind)) {
-    const FlashAttentionTiles tiles = completed(candidate, q, options);
-    // The first is what would run without tuning, and says what is wrong with
-    // the options where something is.
-    if (!problem.configs.empty() &&
-        !flashAttentionDemand(kind, tiles).isFeasible())
-      continue;
-    problem.configs.push_back({{"block_m", tiles.blockM},
-                               {"block_n", tiles.blockN},
-                               {"num_warps", tiles.numWarps},
-                               {"num_stages", tiles.numStages}});
-  }
-  const DType outputType = outputTypeOf(q.tensor, options);
-  const DType lseType = attentionRealType(q.tensor.dtype());
-  const Shape rows = {q.batch, q.heads, q.rows};
-  const double scale = attentionScale(q, options.scale);
-  Operand out = q;
-  Tensor lse;
-  problem.build = [&](const TuningConfig &tuning) {
-    const Kernel kernel = kernelFor(config, tilesOf(tuning), device);
-    return [&, kernel] {
-      // Here, and not where kernels are compiled: on the thread, and so in the
-      // stream, that launches.
-      if (!lse.defined()) {
-        out.tensor = Tensor::empty(q.tensor.shape(), outputType, device);
-        lse = Tensor::empty(rows, lseType, device);
-      }
-      launch(kernel, config, operands, out, lse, scale);
-    };
+static AttentionForward forwardOf(const Operands &operands,
+                                  const kernels::FlashAttentionConfig &config,
+                                  const FlashAttentionOptions &options) {
+  const Device device = operands.q.tensor.device();
+  AttentionForward forward = {operands, classOf(operands, config),
+                              askedFor(options)};
+  forward.outputType = outputTypeOf(operands.q.tensor, options);
+  forward.key = tuningKey(operands, config, forward.outputType);
+  forward.candidates = [&operands, &options, kind = forward.kind] {
+    std::vector<FlashAttentionTiles> all = flashAttentionCandidates(kind);
+    for (FlashAttentionTiles &tiles : all)
+      tiles = completed(tiles, operands.q, options);
+    return all;
   };
-  return autotune(problem);
-}
-
-static bool hasWork(const Operands &operands) {
-  return operands.q.tensor.numel() > 0 && operands.k.rows > 0;
+  forward.program = [=] {
+    return kernels::buildFlashAttentionForward(
+               configFor(config, FlashAttentionTiles(), device))
+        .text();
+  };
+  forward.compile = [=](const FlashAttentionTiles &tiles) {
+    return kernelFor(config, tiles, device);
+  };
+  const double scale = attentionScale(operands.q, options.scale);
+  forward.launch = [=, &operands](const Kernel &kernel, const Operand &o,
+                                  const Tensor &lse) {
+    launch(kernel, config, operands, o, lse, scale);
+  };
+  return forward;
 }
 
 /// Explicit options count most, then tuning if asked for, then the table.
@@ -250,27 +228,10 @@ static FlashAttentionTiles
 chooseTiles(const Operands &operands,
             const kernels::FlashAttentionConfig &config,
             const FlashAttentionOptions &options) {
-  const Operand &q = operands.q;
-  if (!options.tune || !hasWork(operands))
-    return completed(defaultFlashAttentionTiles(classOf(operands, config)), q,
-                     options);
-  // The autotuner would find its result as well, with more to read and hash.
-  const std::string problem =
-      tuningKey(operands, config, outputTypeOf(q.tensor, options));
-  using Key =
-      std::tuple<int, int, std::string, int64_t, int64_t, int64_t, int64_t>;
-  static kernels::LookupTable<Key, FlashAttentionTiles> table;
-  const Device device = q.tensor.device();
-  const Key key = {static_cast<int>(device.kind()),
-                   device.index(),
-                   problem,
-                   options.blockM,
-                   options.blockN,
-                   options.numWarps,
-                   options.numStages};
-  return table.get(key, [&] {
-    return tilesOf(measure(operands, config, options, problem).best);
-  });
+  if (options.tune && hasAttentionWork(operands))
+    return tunedAttentionTiles(forwardOf(operands, config, options));
+  return completed(defaultFlashAttentionTiles(classOf(operands, config)),
+                   operands.q, options);
 }
 
 Kernel flashtile::flashAttentionKernel(const Tensor &q, const Tensor &k,
@@ -287,13 +248,10 @@ flashtile::flashAttentionTuning(const Tensor &q, const Tensor &k,
                                 const Tensor &v,
                                 const FlashAttentionOptions &options) {
   const Operands operands = checkedAttentionOperands(q, k, v);
-  if (!hasWork(operands))
-    refuseAttention("expected queries and keys to measure, but got " +
-                    q.describe() + " and " + k.describe());
+  checkAttentionWork(operands);
   const auto config = problemConfig(operands.q, operands.k, operands.v, options,
                                     /*unitOutput=*/true);
-  return measure(operands, config, options,
-                 tuningKey(operands, config, outputTypeOf(q, options)));
+  return tuneAttention(forwardOf(operands, config, options));
 }
 
 FlashAttentionTiles
@@ -314,11 +272,10 @@ flashtile::flashAttention(const Tensor &q, const Tensor &k, const Tensor &v,
     return {o, lse};
   }
   checkAttentionTensors(q, k, v);
-  Shape rows = q.shape();
-  rows.pop_back();
   FlashAttentionResult result{
       Tensor::empty(q.shape(), outputTypeOf(q, options), q.device()),
-      Tensor::empty(rows, attentionRealType(q.dtype()), q.device())};
+      Tensor::empty(attentionRowShape(q), attentionRealType(q.dtype()),
+                    q.device())};
   flashAttention(q, k, v, options, result.o, result.lse);
   return result;
 }
@@ -330,34 +287,8 @@ void flashtile::flashAttention(const Tensor &q, const Tensor &k,
   autograd::checkNotRecorded("flashAttention into tensors of the caller",
                              {q, k, v});
   const Operands operands = checkedAttentionOperands(q, k, v);
-  Shape rows = q.shape();
-  rows.pop_back();
-  if (!o.defined() || o.shape() != q.shape() ||
-      o.dtype() != outputTypeOf(q, options))
-    refuseAttention("expected 'o' to be " + toString(outputTypeOf(q, options)) +
-                    toString(q.shape()) + ", but got " +
-                    (o.defined() ? o.describe() : "an undefined tensor"));
-  const DType lseType = attentionRealType(q.dtype());
-  if (!lse.defined() || lse.shape() != rows || lse.dtype() != lseType ||
-      !lse.isContiguous())
-    refuseAttention("expected 'lse' to be a contiguous " + toString(lseType) +
-                    toString(rows) + ", but got " +
-                    (lse.defined() ? lse.describe() : "an undefined tensor"));
-  for (int64_t dim = 0; dim < o.rank(); ++dim)
-    if (o.numel() > 0 && o.size(dim) > 1 && o.stride(dim) == 0)
-      refuseAttention(
-          "expected the elements of 'o' in places of their own, but got " +
-          o.describe());
-  for (auto [name, tensor] : {std::pair("o", &o), std::pair("lse", &lse)})
-    if (tensor->device() != q.device())
-      refuseAttention(std::string("expected '") + name + "' on " +
-                      q.device().toString() + ", as 'q', but got " +
-                      tensor->describe());
-  Operand out = asAttentionOperand(o);
-  if (o.rank() > 4 && !out.tensor.sharesStorageWith(o))
-    refuseAttention(
-        "expected the leading dimensions of 'o' to be one block of memory");
-
+  const Operand out =
+      checkedAttentionOutput(q, outputTypeOf(q, options), o, &lse);
   const auto config = problemConfig(operands.q, operands.k, operands.v, options,
                                     hasUnitInnerStride(out));
   const Kernel kernel =
@@ -377,8 +308,7 @@ flashtile::flashAttentionSaved(const Tensor &q, const Tensor &k,
         "expected 'o' of the type of 'q' and no fp8 where gradients "
         "are wanted, but got " +
         toString(outputTypeOf(q, options)) + " from " + toString(type));
-  Shape rows = q.shape();
-  rows.pop_back();
+  const Shape rows = attentionRowShape(q);
   FlashAttentionSaved saved;
   saved.o = Tensor::empty(q.shape(), type, q.device());
   saved.lse = Tensor::empty(rows, attentionRealType(type), q.device());

@@ -44,12 +44,6 @@ static void checkLike(const char *name, const Tensor &tensor, DType type,
                     device.toString() + ", but got " + tensor.describe());
 }
 
-static Shape rowShape(const Tensor &q) {
-  Shape shape = q.shape();
-  shape.pop_back();
-  return shape;
-}
-
 static void checkProblem(const Tensor &q, const FlashAttentionSaved &saved,
                          const Tensor &gradO, const Tensor &gradLse) {
   const DType type = q.dtype();
@@ -57,7 +51,7 @@ static void checkProblem(const Tensor &q, const FlashAttentionSaved &saved,
     refuseAttention("expected 'q' of type f64, f32, f16 or bf16 where "
                     "gradients are wanted, but got " +
                     toString(type));
-  const Shape rows = rowShape(q);
+  const Shape rows = attentionRowShape(q);
   checkLike("o", saved.o, type, q.shape(), q.device());
   checkLike("lse", saved.lse, attentionRealType(type), rows, q.device());
   if (saved.oRest.defined())
@@ -429,16 +423,13 @@ Form flashtile::flashAttentionBackwardForm(
              : options.form;
 }
 
-static bool hasWork(const AttentionOperands &operands) {
-  return operands.q.tensor.numel() > 0 && operands.k.rows > 0;
-}
-
 /// Explicit options count most, then tuning if asked for, then the tables.
 static std::pair<Form, FlashAttentionBackwardTiles>
 choose(const BackwardCall &call, const Tensor &q, const Tensor &k,
        const Tensor &v) {
   const FlashAttentionBackwardOptions &options = call.options;
-  if (options.tune && options.form != Form::Dense && hasWork(call.operands)) {
+  if (options.tune && options.form != Form::Dense &&
+      hasAttentionWork(call.operands)) {
     const FlashAttentionBackwardChoice best = knownOrTunedBackward(call);
     return {best.form, best.tiles};
   }
@@ -494,8 +485,8 @@ std::vector<Kernel> flashtile::flashAttentionBackwardKernels(
     return {};
   FlashAttentionSaved saved;
   saved.o = Tensor::empty(q.shape(), q.dtype(), q.device());
-  saved.lse =
-      Tensor::empty(rowShape(q), attentionRealType(q.dtype()), q.device());
+  saved.lse = Tensor::empty(attentionRowShape(q), attentionRealType(q.dtype()),
+                            q.device());
   if (elementSize(q.dtype()) == 2)
     saved.oRest = saved.o;
   if (q.dtype() == DType::F32)
@@ -541,8 +532,6 @@ FlashAttentionBackwardChoice flashtile::flashAttentionBackwardTuning(
     const Tensor &gradLse, const FlashAttentionBackwardOptions &options) {
   const AttentionOperands operands = checkedAttentionOperands(q, k, v);
   checkProblem(q, saved, gradO, gradLse);
-  if (!hasWork(operands))
-    refuseAttention("expected queries and keys to measure, but got " +
-                    q.describe() + " and " + k.describe());
+  checkAttentionWork(operands);
   return tuneBackward({operands, saved, gradO, gradLse, options});
 }

@@ -136,15 +136,6 @@ Form flashtile::defaultFlashAttentionBackwardForm(
 // What tuning tries
 //===----------------------------------------------------------------------===//
 
-void flashtile::completeTiles(FlashAttentionTiles &tiles,
-                              const FlashAttentionTiles &asked) {
-  for (auto member :
-       {&FlashAttentionTiles::blockM, &FlashAttentionTiles::blockN,
-        &FlashAttentionTiles::numWarps, &FlashAttentionTiles::numStages})
-    if (asked.*member)
-      tiles.*member = asked.*member;
-}
-
 namespace {
 /// Rows that stay, and warps.
 struct Rows {

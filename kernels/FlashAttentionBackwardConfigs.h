@@ -54,10 +54,6 @@ FlashAttentionBackwardTiles
 defaultFlashAttentionBackwardTiles(const FlashAttentionClass &kind,
                                    FlashAttentionBackwardForm form);
 
-/// Replaces what `asked` names: all that is not 0.
-void completeTiles(FlashAttentionTiles &tiles,
-                   const FlashAttentionTiles &asked);
-
 /// What tuning tries for a kernel of the fused forms, by what its loop does:
 /// `first`, and then the feasible tiles that the model thinks best of.
 std::vector<FlashAttentionTiles>

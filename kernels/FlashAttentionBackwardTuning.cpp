@@ -19,24 +19,9 @@ using namespace flashtile::kernels;
 
 using Form = FlashAttentionBackwardForm;
 
-static TuningConfig configOf(const FlashAttentionTiles &tiles,
-                             const std::string &prefix = {}) {
-  TuningConfig config;
-  config.set(prefix + "block_m", tiles.blockM);
-  config.set(prefix + "block_n", tiles.blockN);
-  config.set(prefix + "num_warps", tiles.numWarps);
-  config.set(prefix + "num_stages", tiles.numStages);
-  return config;
-}
-
 static void append(TuningConfig &config, const TuningConfig &more) {
   for (const auto &[name, value] : more.entries())
     config.set(name, value);
-}
-
-static FlashAttentionTiles tilesOf(const TuningConfig &config) {
-  return {config.at("block_m"), config.at("block_n"), config.at("num_warps"),
-          config.at("num_stages")};
 }
 
 namespace {
@@ -147,14 +132,14 @@ void BackwardTuning::tuneStep(BackwardStep step, Candidate &candidate) {
     // the options where something is.
     if (problem.configs.empty() ||
         flashAttentionDemand(kind, tiles, work).isFeasible())
-      problem.configs.push_back(configOf(tiles));
+      problem.configs.push_back(tuningConfigOf(tiles));
   }
   problem.build = [&](const TuningConfig &config) {
     FlashAttentionBackwardTiles tiles = candidate.tiles;
-    (isKeys ? tiles.keys : tiles.queries) = tilesOf(config);
+    (isKeys ? tiles.keys : tiles.queries) = flashAttentionTilesOf(config);
     return backwardStep(call, candidate.form, tiles, step);
   };
-  chosen = tilesOf(tune(problem, what + "_").best);
+  chosen = flashAttentionTilesOf(tune(problem, what + "_").best);
 }
 
 const BackwardTuning::Candidate &
@@ -164,8 +149,8 @@ BackwardTuning::fasterOf(const std::vector<Candidate> &candidates) {
   TuningProblem problem = problemOf("form", Form::Fused);
   for (size_t i = 0; i < candidates.size(); ++i) {
     TuningConfig config = {{"form", static_cast<int64_t>(i)}};
-    append(config, configOf(candidates[i].tiles.keys, "keys_"));
-    append(config, configOf(candidates[i].tiles.queries, "queries_"));
+    append(config, tuningConfigOf(candidates[i].tiles.keys, "keys_"));
+    append(config, tuningConfigOf(candidates[i].tiles.queries, "queries_"));
     problem.configs.push_back(config);
   }
   problem.build = [&](const TuningConfig &config) {
@@ -202,7 +187,7 @@ flashtile::kernels::knownOrTunedBackward(const BackwardCall &call) {
                     std::to_string(call.saved.lseRest.defined());
   for (const FlashAttentionTiles *asked :
        {&options.tiles.keys, &options.tiles.queries})
-    key += " " + configOf(*asked).toString();
+    key += " " + tuningConfigOf(*asked).toString();
   static LookupTable<std::string, FlashAttentionBackwardChoice> table;
   return table.get(key, [&] { return tuneBackward(call); });
 }

@@ -14,6 +14,35 @@
 
 using namespace flashtile;
 
+TuningConfig flashtile::tuningConfigOf(const FlashAttentionTiles &tiles,
+                                       const std::string &prefix) {
+  TuningConfig config;
+  config.set(prefix + "block_m", tiles.blockM);
+  config.set(prefix + "block_n", tiles.blockN);
+  config.set(prefix + "num_warps", tiles.numWarps);
+  config.set(prefix + "num_stages", tiles.numStages);
+  return config;
+}
+
+FlashAttentionTiles
+flashtile::flashAttentionTilesOf(const TuningConfig &config) {
+  return {config.at("block_m"), config.at("block_n"), config.at("num_warps"),
+          config.at("num_stages")};
+}
+
+void flashtile::completeTiles(FlashAttentionTiles &tiles,
+                              const FlashAttentionTiles &asked) {
+  for (auto member :
+       {&FlashAttentionTiles::blockM, &FlashAttentionTiles::blockN,
+        &FlashAttentionTiles::numWarps, &FlashAttentionTiles::numStages})
+    if (asked.*member)
+      tiles.*member = asked.*member;
+}
+
+//===----------------------------------------------------------------------===//
+// Tables
+//===----------------------------------------------------------------------===//
+
 namespace {
 struct Row {
   DeviceClass device;

@@ -15,8 +15,10 @@
 
 #include "kernels/TileFeasibility.h"
 #include "runtime/DType.h"
+#include "runtime/TuningConfig.h"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace flashtile {
@@ -28,6 +30,16 @@ struct FlashAttentionTiles {
   int64_t numWarps = 4;
   int64_t numStages = 2;
 };
+
+/// block_m, block_n, num_warps and num_stages, each with the prefix.
+TuningConfig tuningConfigOf(const FlashAttentionTiles &tiles,
+                            const std::string &prefix = {});
+/// The inverse, without a prefix.
+FlashAttentionTiles flashAttentionTilesOf(const TuningConfig &config);
+
+/// Replaces what `asked` names: all that is not 0.
+void completeTiles(FlashAttentionTiles &tiles,
+                   const FlashAttentionTiles &asked);
 
 /// What the choice depends on.
 struct FlashAttentionClass {

@@ -140,6 +140,61 @@ AttentionOperands kernels::checkedAttentionOperands(const Tensor &qTensor,
   return operands;
 }
 
+void kernels::checkAttentionWork(const AttentionOperands &operands) {
+  if (!hasAttentionWork(operands))
+    refuseAttention("expected queries and keys to measure, but got " +
+                    operands.q.tensor.describe() + " and " +
+                    operands.k.tensor.describe());
+}
+
+Shape kernels::attentionRowShape(const Tensor &q) {
+  Shape shape = q.shape();
+  shape.pop_back();
+  return shape;
+}
+
+static void checkIsOn(const char *name, const Tensor &tensor, Device device) {
+  if (tensor.device() != device)
+    refuseAttention(std::string("expected '") + name + "' on " +
+                    device.toString() + ", as 'q', but got " +
+                    tensor.describe());
+}
+
+static std::string describeOutput(const Tensor &tensor) {
+  return tensor.defined() ? tensor.describe() : "an undefined tensor";
+}
+
+Operand kernels::checkedAttentionOutput(const Tensor &q, DType outputType,
+                                        const Tensor &o, const Tensor *lse) {
+  if (!o.defined() || o.shape() != q.shape() || o.dtype() != outputType)
+    refuseAttention("expected 'o' to be " + toString(outputType) +
+                    toString(q.shape()) + ", but got " + describeOutput(o));
+  const DType lseType = attentionRealType(q.dtype());
+  const auto isRowVector = [&] {
+    return lse->defined() && lse->rank() + 1 == q.rank() &&
+           std::equal(lse->shape().begin(), lse->shape().end(),
+                      q.shape().begin()) &&
+           lse->dtype() == lseType && lse->isContiguous();
+  };
+  if (lse && !isRowVector())
+    refuseAttention("expected 'lse' to be a contiguous " + toString(lseType) +
+                    toString(attentionRowShape(q)) + ", but got " +
+                    describeOutput(*lse));
+  for (int64_t dim = 0; dim < o.rank(); ++dim)
+    if (o.numel() > 0 && o.size(dim) > 1 && o.stride(dim) == 0)
+      refuseAttention(
+          "expected the elements of 'o' in places of their own, but got " +
+          o.describe());
+  checkIsOn("o", o, q.device());
+  if (lse)
+    checkIsOn("lse", *lse, q.device());
+  Operand out = asAttentionOperand(o);
+  if (o.rank() > 4 && !out.tensor.sharesStorageWith(o))
+    refuseAttention(
+        "expected the leading dimensions of 'o' to be one block of memory");
+  return out;
+}
+
 double kernels::attentionScale(const Operand &q, std::optional<double> given) {
   double scale =
       given.value_or(1.0 / std::sqrt(static_cast<double>(q.headDim)));

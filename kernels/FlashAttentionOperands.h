@@ -43,6 +43,19 @@ void checkAttentionTensors(const Tensor &q, const Tensor &k, const Tensor &v);
 AttentionOperands checkedAttentionOperands(const Tensor &q, const Tensor &k,
                                            const Tensor &v);
 
+inline bool hasAttentionWork(const AttentionOperands &operands) {
+  return operands.q.tensor.numel() > 0 && operands.k.rows > 0;
+}
+/// Throws InvalidArgument where there is none.
+void checkAttentionWork(const AttentionOperands &operands);
+
+/// The shape of the log-sum-exp.
+Shape attentionRowShape(const Tensor &q);
+
+/// Checks the tensors of a caller; returns o. `lse` may be null.
+AttentionOperand checkedAttentionOutput(const Tensor &q, DType outputType,
+                                        const Tensor &o, const Tensor *lse);
+
 /// `scale` as given, or 1 / sqrt(d); checked.
 double attentionScale(const AttentionOperand &q, std::optional<double> scale);
 
