@@ -118,7 +118,10 @@ flashtile::flashAttentionBackwardMendTiles(const FlashAttentionClass &kind,
   int64_t blockN = keysBlockN;
   while (blockN > most && blockN % 2 == 0)
     blockN /= 2;
-  return {rows, blockN, 8, 1};
+  // With eight, ptxas spills a few bytes of f32 so that two blocks fit.
+  const bool isTight =
+      kind.device == DeviceClass::Sm90a && isWide && kind.headDim <= kWide;
+  return {rows, blockN, isTight ? 4 : 8, 1};
 }
 
 Form flashtile::defaultFlashAttentionBackwardForm(

@@ -223,7 +223,6 @@ const std::map<std::string, int64_t> knownToSpill = {
     {"keys_bf16_d128_causal_sm_90a", 8},
     {"keys_bf16_d192_causal_sm_90a", 12},
     {"keys_bf16_d256_causal_sm_90a", 4},
-    {"mend_f32_d64_causal_sm_90a", 4},
 };
 
 } // namespace
