@@ -7,9 +7,8 @@
 
 #include "kernels/SoftmaxBackwardKernel.h"
 
-#include "compiler/Frontend/Dsl.h"
+#include "kernels/SoftmaxRows.h"
 
-#include <cmath>
 #include <tuple>
 
 namespace flashtile::kernels {
@@ -85,12 +84,7 @@ private:
     if (config.hasGradLse)
       gradLse = load(makeBlockPtr(dLse + matrix * rowCount, {rowCount}, {1},
                                   {rowStart}, {config.blockRows}));
-    if (!config.causal)
-      return;
-    Value last = rowStart + arange(0, config.blockRows);
-    if (config.alignment == CausalAlignment::BottomRight)
-      last = last + (columns - rows);
-    lastVisible = expandDims(last, 1);
+    ownRows = SoftmaxRows(config, rowStart, rows, columns);
   }
 
   Value window(const Matrix &matrix, const Operand &column) {
@@ -102,22 +96,18 @@ private:
   Tile tile(const Operand &column) {
     Value s = cast(load(window(x, column)), wide) * scale;
     Value g = cast(load(window(dy, column)), wide);
-    Value at = expandDims(column + arange(0, config.blockColumns), 0);
-    Value visible = at < columns;
-    if (config.causal)
-      visible = visible & (at <= lastVisible);
+    Value visible = ownRows.see(column);
     return {where(visible, s, -INFINITY), where(visible, g, 0.0), visible};
   }
 
-  /// While a row has seen nothing, -inf - -inf must not arise.
-  static Value reference(const Value &m) {
-    return expandDims(where(m == -INFINITY, 0.0, m), 1);
+  static Value shiftOfRows(const Value &m) {
+    return expandDims(softmaxShift(m), 1);
   }
 
   void storeGradients(const Operand &column, const Tile &tile, const Value &e,
                       const Sums &sums) {
     Value norm = expandDims(sums.l, 1);
-    Value p = where(norm == 0.0, 0.0, e / norm);
+    Value p = softmaxWeights(e, norm);
     Value mean = expandDims(gradLse, 1) - expandDims(sums.dp, 1) / norm;
     // A weight of 0 takes nothing from a gradient that is not finite.
     Value counts = tile.visible & (p != 0.0);
@@ -129,7 +119,7 @@ private:
     const Tile row = tile(0);
     Sums sums;
     sums.m = max(row.s, 1);
-    Value e = exp(row.s - reference(sums.m), Accuracy::Fast);
+    Value e = exp(row.s - shiftOfRows(sums.m), Accuracy::Fast);
     sums.l = sum(e, 1);
     sums.dp = sum(e * row.dy, 1);
     storeGradients(0, row, e, sums);
@@ -144,13 +134,12 @@ private:
                  [&](Value column, Value m, Value l, Value dp) {
                    const Tile part = tile(column);
                    Value mNew = maximum(m, max(part.s, 1));
-                   Value e = exp(part.s - reference(mNew), Accuracy::Fast);
-                   Value alpha = exp(m - where(mNew == -INFINITY, 0.0, mNew),
-                                     Accuracy::Fast);
+                   Value e = exp(part.s - shiftOfRows(mNew), Accuracy::Fast);
+                   Value alpha = exp(m - softmaxShift(mNew), Accuracy::Fast);
                    return std::tuple(mNew, l * alpha + sum(e, 1),
                                      dp * alpha + sum(e * part.dy, 1));
                  });
-    Value top = reference(sums.m);
+    Value top = shiftOfRows(sums.m);
     forRange(0, columns, config.blockColumns, [&](Value column) {
       const Tile part = tile(column);
       storeGradients(column, part, exp(part.s - top, Accuracy::Fast), sums);
@@ -162,7 +151,7 @@ private:
   const ElementType wide;
   Matrix x, dy, dx;
   Value dLse, gradLse, rows, columns, scale, rowStart;
-  Value lastVisible; ///< causal: the last column of each row, [blockRows, 1]
+  SoftmaxRows ownRows;
 };
 } // namespace
 

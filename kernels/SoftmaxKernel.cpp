@@ -7,9 +7,8 @@
 
 #include "kernels/SoftmaxKernel.h"
 
-#include "compiler/Frontend/Dsl.h"
+#include "kernels/SoftmaxRows.h"
 
-#include <cmath>
 #include <tuple>
 
 namespace flashtile::kernels {
@@ -84,12 +83,7 @@ private:
     rowCount = cast(rows, i64);
     if (config.withLse)
       lse = lse + matrix * rowCount;
-    if (!config.causal)
-      return;
-    Value last = rowStart + arange(0, config.blockRows);
-    if (config.alignment == CausalAlignment::BottomRight)
-      last = last + (columns - rows);
-    lastVisible = expandDims(last, 1);
+    ownRows = SoftmaxRows(config, rowStart, rows, columns);
   }
 
   Value window(const Value &base, const Value &strideRow,
@@ -102,22 +96,13 @@ private:
   /// The scaled logits at `column`, -inf where a row does not see them.
   Value logits(const Operand &column) {
     Value s = cast(load(window(x, xStrideRow, column)), wide) * scale;
-    Value at = expandDims(column + arange(0, config.blockColumns), 0);
-    Value visible = at < columns;
-    if (config.causal)
-      visible = visible & (at <= lastVisible);
-    return where(visible, s, -INFINITY);
-  }
-
-  /// While a row has seen nothing, -inf - -inf must not arise.
-  static Value reference(const Value &m) {
-    return where(m == -INFINITY, 0.0, m);
+    return where(ownRows.see(column), s, -INFINITY);
   }
 
   void wholeRows() {
     Value s = logits(0);
     Value m = max(s, 1);
-    Value e = exp(s - expandDims(reference(m), 1), Accuracy::Fast);
+    Value e = exp(s - expandDims(softmaxShift(m), 1), Accuracy::Fast);
     Value l = sum(e, 1);
     storeProbabilities(0, e, l);
     storeLse(m, l);
@@ -131,14 +116,14 @@ private:
                               [&](Value column, Value m, Value l) {
                                 Value s = logits(column);
                                 Value mNew = maximum(m, max(s, 1));
-                                Value top = reference(mNew);
+                                Value top = softmaxShift(mNew);
                                 Value e =
                                     exp(s - expandDims(top, 1), Accuracy::Fast);
                                 l = l * exp(m - top, Accuracy::Fast);
                                 l = l + sum(e, 1);
                                 return std::tuple(mNew, l);
                               });
-    Value top = expandDims(reference(m), 1);
+    Value top = expandDims(softmaxShift(m), 1);
     forRange(0, columns, config.blockColumns, [&](Value column) {
       Value e = exp(logits(column) - top, Accuracy::Fast);
       storeProbabilities(column, e, l);
@@ -148,8 +133,7 @@ private:
 
   void storeProbabilities(const Operand &column, const Value &e,
                           const Value &l) {
-    Value norm = expandDims(l, 1);
-    Value p = where(norm == 0.0, 0.0, e / norm);
+    Value p = softmaxWeights(e, expandDims(l, 1));
     store(window(y, yStrideRow, column), cast(p, outputType));
   }
 
@@ -169,7 +153,7 @@ private:
   Value x, y, lse, rows, columns, scale;
   Value xStrideBatch, xStrideRow, yStrideBatch, yStrideRow;
   Value rowStart, rowCount;
-  Value lastVisible; ///< causal: the last column of each row, [blockRows, 1]
+  SoftmaxRows ownRows;
 };
 } // namespace
 
