@@ -46,40 +46,15 @@ static const std::vector<DType> gradientTypes = {DType::F32, DType::F16,
 // Flash attention
 //===----------------------------------------------------------------------===//
 
-static TuningConfig configOf(const FlashAttentionTiles &tiles,
-                             const std::string &prefix = {}) {
-  TuningConfig config;
-  config.set(prefix + "block_m", tiles.blockM);
-  config.set(prefix + "block_n", tiles.blockN);
-  config.set(prefix + "num_warps", tiles.numWarps);
-  config.set(prefix + "num_stages", tiles.numStages);
-  return config;
-}
-
 static BenchWork prepareFlash(const BenchCase &point,
                               const BenchOptions &common, Operands &operands,
                               Device device) {
   const auto [q, k, v] = attentionInputs(operands, point);
   FlashAttentionOptions options;
   options.causal = point.at("causal") != 0;
-  options.blockM = common.tileM;
-  options.blockN = common.tileN;
-  options.numWarps = common.numWarps;
-  options.numStages = common.numStages;
-  options.tune = common.tune;
   BenchWork work;
-  if (options.tune)
-    work.trials = flashAttentionTuning(q, k, v, options).trials;
-  const FlashAttentionTiles tiles = flashAttentionTiles(q, k, v, options);
-  checkTiles({{"--tile-m", common.tileM, tiles.blockM},
-              {"--tile-n", common.tileN, tiles.blockN},
-              {"--head-dim", 0, q.size(-1)}});
-  options.blockM = tiles.blockM;
-  options.blockN = tiles.blockN;
-  options.numWarps = tiles.numWarps;
-  options.numStages = tiles.numStages;
-  options.tune = false;
-
+  chooseTiles({q, k, v}, common, options, work, flashAttentionTuning,
+              flashAttentionTiles);
   const bool isFp8 = elementSize(point.dtype) == 1;
   Tensor o =
       Tensor::empty(q.shape(), isFp8 ? DType::BF16 : point.dtype, device);
@@ -87,7 +62,6 @@ static BenchWork prepareFlash(const BenchCase &point,
   rows.pop_back();
   Tensor lse = Tensor::empty(rows, DType::F32, device);
   work.kernels = {flashAttentionKernel(q, k, v, options)};
-  work.tiles = configOf(tiles);
   // Structured bindings are not captured in C++17.
   work.launch = [q = q, k = k, v = v, o, lse, options]() mutable {
     flashAttention(q, k, v, options, o, lse);
@@ -110,18 +84,6 @@ static FlashAttentionBackwardForm formOf(const std::string &name) {
                   name + "'");
 }
 
-/// What the options name, and of the rest the table's.
-static FlashAttentionTiles completed(FlashAttentionTiles tiles,
-                                     const BenchOptions &common) {
-  for (auto [given, tile] : {std::pair(common.tileM, &tiles.blockM),
-                             std::pair(common.tileN, &tiles.blockN),
-                             std::pair(common.numWarps, &tiles.numWarps),
-                             std::pair(common.numStages, &tiles.numStages)})
-    if (given)
-      *tile = given;
-  return tiles;
-}
-
 static BenchWork prepareFlashBackward(const BenchCase &point,
                                       const BenchOptions &common,
                                       FlashAttentionBackwardForm form,
@@ -135,8 +97,7 @@ static BenchWork prepareFlashBackward(const BenchCase &point,
   const FlashAttentionSaved saved = flashAttentionSaved(q, k, v, forward);
   BenchWork work;
   if (common.tune) {
-    const FlashAttentionTiles given = completed({0, 0, 0, 0}, common);
-    options.tiles = {given, given};
+    options.tiles = {givenTiles(common), givenTiles(common)};
     const FlashAttentionBackwardChoice best =
         flashAttentionBackwardTuning(q, k, v, saved, gradO, {}, options);
     options.form = best.form;
@@ -144,22 +105,20 @@ static BenchWork prepareFlashBackward(const BenchCase &point,
     work.trials = best.trials;
   } else {
     options.form = flashAttentionBackwardForm(q, k, v, options);
-    const FlashAttentionBackwardTiles tiles =
-        defaultFlashAttentionBackwardTiles(
-            {deviceClassOf(device), point.dtype, q.size(-1), forward.causal},
-            options.form);
-    options.tiles = {completed(tiles.keys, common),
-                     completed(tiles.queries, common)};
+    options.tiles = defaultFlashAttentionBackwardTiles(
+        {deviceClassOf(device), point.dtype, q.size(-1), forward.causal},
+        options.form);
+    completeTiles(options.tiles.keys, givenTiles(common));
+    completeTiles(options.tiles.queries, givenTiles(common));
   }
   if (options.form != FlashAttentionBackwardForm::Dense) {
     for (const FlashAttentionTiles *kernel :
          {&options.tiles.keys, &options.tiles.queries})
-      checkTiles({{"--tile-m", common.tileM, kernel->blockM},
-                  {"--tile-n", common.tileN, kernel->blockN},
-                  {"--head-dim", 0, q.size(-1)}});
-    work.tiles = configOf(options.tiles.keys);
+      checkAttentionTiles(common, *kernel, q.size(-1));
+    work.tiles = tuningConfigOf(options.tiles.keys);
     if (options.form == FlashAttentionBackwardForm::FusedDeterministic) {
-      const TuningConfig queries = configOf(options.tiles.queries, "queries_");
+      const TuningConfig queries =
+          tuningConfigOf(options.tiles.queries, "queries_");
       for (const auto &[name, value] : queries.entries())
         work.tiles.set(name, value);
     }

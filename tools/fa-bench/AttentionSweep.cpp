@@ -112,6 +112,18 @@ Tensor flashtile::tools::attentionGradient(Operands &operands,
   return operands.get(shapeOf(point), point.dtype, 3);
 }
 
+FlashAttentionTiles flashtile::tools::givenTiles(const BenchOptions &common) {
+  return {common.tileM, common.tileN, common.numWarps, common.numStages};
+}
+
+void flashtile::tools::checkAttentionTiles(const BenchOptions &common,
+                                           const FlashAttentionTiles &tiles,
+                                           int64_t headDim) {
+  checkTiles({{"--tile-m", common.tileM, tiles.blockM},
+              {"--tile-n", common.tileN, tiles.blockN},
+              {"--head-dim", 0, headDim}});
+}
+
 void flashtile::tools::addAttentionOptions(CLI::App &command,
                                            AttentionSweep &sweep,
                                            bool hasDepth) {

@@ -11,6 +11,7 @@
 #ifndef FLASHTILE_TOOLS_FA_BENCH_ATTENTIONSWEEP_H
 #define FLASHTILE_TOOLS_FA_BENCH_ATTENTIONSWEEP_H
 
+#include "kernels/FlashAttentionConfigs.h"
 #include "tools/fa-bench/Sweep.h"
 
 namespace flashtile::tools {
@@ -38,6 +39,42 @@ struct AttentionInputs {
 AttentionInputs attentionInputs(Operands &operands, const BenchCase &point);
 /// What goes with them: an upstream gradient.
 Tensor attentionGradient(Operands &operands, const BenchCase &point);
+
+/// What --tile-m and the like name; 0: nothing.
+FlashAttentionTiles givenTiles(const BenchOptions &common);
+/// Throws InvalidArgument for options that are too large for tiles of
+/// attention.
+void checkAttentionTiles(const BenchOptions &common,
+                         const FlashAttentionTiles &tiles, int64_t headDim);
+
+/// Makes a call run in these tiles. `Options` are those of some kind of
+/// attention.
+template <typename Options>
+void setTiles(Options &options, const FlashAttentionTiles &tiles) {
+  options.blockM = tiles.blockM;
+  options.blockN = tiles.blockN;
+  options.numWarps = tiles.numWarps;
+  options.numStages = tiles.numStages;
+}
+
+/// Chooses the tiles of a forward by the options of the command line: sets
+/// those of `options`, and says in `work` what they are. `tune` and `choose`
+/// are the functions of the kind of attention.
+template <typename Options, typename Tune, typename Choose>
+void chooseTiles(const AttentionInputs &inputs, const BenchOptions &common,
+                 Options &options, BenchWork &work, Tune &&tune,
+                 Choose &&choose) {
+  const auto &[q, k, v] = inputs;
+  setTiles(options, givenTiles(common));
+  options.tune = common.tune;
+  if (options.tune)
+    work.trials = tune(q, k, v, options).trials;
+  const FlashAttentionTiles tiles = choose(q, k, v, options);
+  checkAttentionTiles(common, tiles, q.size(-1));
+  setTiles(options, tiles);
+  options.tune = false;
+  work.tiles = tuningConfigOf(tiles);
+}
 
 } // namespace flashtile::tools
 

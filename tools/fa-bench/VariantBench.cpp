@@ -139,27 +139,9 @@ static BenchWork prepare(const BenchCase &point, const Options &settings,
   options.right = point.at("right");
   if (variant == AttentionVariant::Alibi)
     options.slopes = alibiSlopes(q.size(1), device);
-  options.blockM = common.tileM;
-  options.blockN = common.tileN;
-  options.numWarps = common.numWarps;
-  options.numStages = common.numStages;
-  options.tune = common.tune;
   BenchWork work;
-  if (options.tune)
-    work.trials = attentionVariantTuning(q, k, v, options).trials;
-  const FlashAttentionTiles tiles = attentionVariantTiles(q, k, v, options);
-  checkTiles({{"--tile-m", common.tileM, tiles.blockM},
-              {"--tile-n", common.tileN, tiles.blockN},
-              {"--head-dim", 0, q.size(-1)}});
-  options.blockM = tiles.blockM;
-  options.blockN = tiles.blockN;
-  options.numWarps = tiles.numWarps;
-  options.numStages = tiles.numStages;
-  options.tune = false;
-  work.tiles = {{"block_m", tiles.blockM},
-                {"block_n", tiles.blockN},
-                {"num_warps", tiles.numWarps},
-                {"num_stages", tiles.numStages}};
+  chooseTiles({q, k, v}, common, options, work, attentionVariantTuning,
+              attentionVariantTiles);
   work.kernels = {attentionVariantKernel(q, k, v, options)};
   Tensor o = Tensor::empty(q.shape(), point.dtype, device);
   Tensor lse;
