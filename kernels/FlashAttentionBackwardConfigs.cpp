@@ -121,7 +121,9 @@ flashtile::flashAttentionBackwardMendTiles(const FlashAttentionClass &kind,
   // With eight, ptxas spills a few bytes of f32 so that two blocks fit.
   const bool isTight =
       kind.device == DeviceClass::Sm90a && isWide && kind.headDim <= kWide;
-  return {rows, blockN, isTight ? 4 : 8, 1};
+  if (isTight)
+    return {rows, blockN, 4, 2};
+  return {rows, blockN, 8, 1};
 }
 
 Form flashtile::defaultFlashAttentionBackwardForm(
