@@ -245,13 +245,13 @@ flashtile::flashAttentionCandidates(const FlashAttentionClass &kind) {
   problem.causal = kind.causal;
   problem.multiprocessors = kind.multiprocessors;
   // Few enough for tuning to take seconds.
-  constexpr size_t kMost = 10, kMostOfRows = 5, kWithMoreStages = 2;
+  constexpr size_t kMost = 10, kMostOfRows = 4, kWithMoreStages = 2;
   for (const TileShape &shape :
        bestShapes(flashAttentionLimits(kind), spaceOf(kind), problem, kMost,
                   kMostOfRows))
     all.push_back({shape.rows, shape.columns, shape.numWarps, shape.numStages});
-  // More buffers make little difference: only for the best.
-  for (size_t i = 1; i < std::min(all.size(), kWithMoreStages + 1); ++i)
+  // More buffers make little difference: only for the first ones.
+  for (size_t i = 0; i < std::min(all.size(), kWithMoreStages); ++i)
     for (int64_t numStages : {3, 4}) {
       FlashAttentionTiles tiles = all[i];
       tiles.numStages = numStages;

@@ -272,7 +272,8 @@ double flashtile::estimatedClocks(const TileLimits &limits,
   const bool overlaps =
       demand.usesWarpgroups && shape.work == TileWork::Attention;
   const double shown = std::pow(0.5, double(groups - 1)) * (overlaps ? 0.5 : 1);
-  constexpr double kOfIteration = 100, kOfProgram = 1500;
+  // By the difference between widths that was measured.
+  constexpr double kOfIteration = 350, kOfProgram = 1500;
   const double iteration = std::max({products, others, copies}) +
                            shown * std::min(products, others) + kOfIteration;
 
@@ -290,7 +291,11 @@ double flashtile::estimatedClocks(const TileLimits &limits,
     iterations = iterations / 2 + 1;
     rounds = std::max(static_cast<double>(programs) / places, 1.0) + 0.25;
   }
-  return rounds * (iterations * iteration + kOfProgram);
+  // A last tile that is not whole has a mask, in a loop of its own.
+  const bool isRagged =
+      !isProduct && (problem.causal || length % shape.columns != 0);
+  return rounds *
+         (iterations * iteration + kOfProgram + (isRagged ? kOfIteration : 0));
 }
 
 std::vector<TileShape> flashtile::bestShapes(
