@@ -24,10 +24,10 @@ namespace flashtile::kernels {
 using namespace dsl;
 
 namespace {
-class KeysKernel : public BackwardKernel {
+class KeysKernel : public ScoresKernel {
 public:
   explicit KeysKernel(const FlashAttentionBackwardConfig &config)
-      : BackwardKernel(config.mends ? "mend" : "keys", config) {
+      : ScoresKernel(config.mends ? "mend" : "keys", config) {
     declareArguments();
     locate();
     if (config.mends)
@@ -51,32 +51,12 @@ private:
   }
 
   void declareArguments() {
-    for (auto [tensor, name] :
-         {std::pair(&q, "q"), {&k, "k"}, {&v, "v"}, {&gradO, "grad_o"}})
-      tensor->base = kernel.pointer(name, config.dtype);
-    shift = kernel.pointer("shift", real);
-    delta = kernel.pointer("delta", real);
-    if (config.hasLseRest)
-      lseRest = kernel.pointer("lse_rest", real);
+    declareInputs();
     dk.base = kernel.pointer("dk", config.dtype);
     dv.base = kernel.pointer("dv", config.dtype);
     if (config.addsDq)
       dqSum = kernel.pointer("dq_sum", real);
-    headsQ = kernel.i32("heads_q");
-    headsKV = kernel.i32("heads_kv");
-    seqQ = kernel.i32("seq_q");
-    seqK = kernel.i32("seq_k");
-    Value pitch = kernel.i32("row_pitch");
-    Value batch = kernel.i32("batch");
-    for (auto [tensor, name] : {std::pair(&q, "q"),
-                                {&k, "k"},
-                                {&v, "v"},
-                                {&gradO, "grad_o"},
-                                {&dk, "dk"},
-                                {&dv, "dv"}})
-      declareStrides(*tensor, name);
-    scale = kernel.scalar("scale", real);
-    rowPitch = cast(pitch, i64);
+    declareProblem({{&dk, "dk"}, {&dv, "dv"}});
     kernel.grid({ceilDiv(seqK, config.blockN), headsKV, batch});
   }
 
@@ -84,9 +64,7 @@ private:
   void locate() {
     keyStart = programId(0) * config.blockN;
     kvHead = programId(1);
-    batchIndex = cast(programId(2), i64);
-    queryCount = cast(seqQ, i64);
-    keyCount = cast(seqK, i64);
+    locateBatch();
     if (config.grouped)
       group = headsQ / headsKV;
     queryStart = zeros({}, i32);
@@ -247,11 +225,10 @@ private:
         cast(sums[1], config.dtype));
   }
 
-  BackwardTensor q, k, v, gradO, dk, dv;
-  Value shift, delta, lseRest, dqSum;
-  Value headsQ, headsKV, seqQ, seqK, rowPitch, scale;
+  BackwardTensor dk, dv;
+  Value dqSum;
 
-  Value keyStart, kvHead, group, queryCount, keyCount;
+  Value keyStart, kvHead, group;
   Value keyTile, valueTile;
   Value keyColumn;  ///< the keys of this program, [blockN, 1]
   Value queryStart; ///< the first tile of queries with a row that sees a key

@@ -151,4 +151,36 @@ Value BackwardKernel::scoreGradients(const Value &p, const Value &dp,
   return visible.empty() ? ds : where(visible, ds, 0.0);
 }
 
+void ScoresKernel::declareInputs() {
+  for (auto [tensor, name] :
+       {NamedTensor(&q, "q"), {&k, "k"}, {&v, "v"}, {&gradO, "grad_o"}})
+    tensor->base = kernel.pointer(name, config.dtype);
+  shift = kernel.pointer("shift", real);
+  delta = kernel.pointer("delta", real);
+  if (config.hasLseRest)
+    lseRest = kernel.pointer("lse_rest", real);
+}
+
+void ScoresKernel::declareProblem(std::initializer_list<NamedTensor> results) {
+  headsQ = kernel.i32("heads_q");
+  headsKV = kernel.i32("heads_kv");
+  seqQ = kernel.i32("seq_q");
+  seqK = kernel.i32("seq_k");
+  Value pitch = kernel.i32("row_pitch");
+  batch = kernel.i32("batch");
+  for (auto [tensor, name] :
+       {NamedTensor(&q, "q"), {&k, "k"}, {&v, "v"}, {&gradO, "grad_o"}})
+    declareStrides(*tensor, name);
+  for (auto [tensor, name] : results)
+    declareStrides(*tensor, name);
+  scale = kernel.scalar("scale", real);
+  rowPitch = cast(pitch, i64);
+}
+
+void ScoresKernel::locateBatch() {
+  batchIndex = cast(programId(2), i64);
+  queryCount = cast(seqQ, i64);
+  keyCount = cast(seqK, i64);
+}
+
 } // namespace flashtile::kernels

@@ -14,6 +14,10 @@
 
 #include "compiler/Frontend/Dsl.h"
 
+#include <initializer_list>
+#include <string>
+#include <utility>
+
 namespace flashtile::kernels {
 
 /// A tensor [batch, heads, rows, headDim] among the arguments.
@@ -97,6 +101,26 @@ protected:
   dsl::KernelBuilder kernel;
   const ElementType real; ///< of sums and row vectors
   dsl::Value batchIndex;  ///< i64
+};
+
+/// A kernel that forms scores again: `keys` and those like it, `queries` and
+/// those like it. They take the same arguments, but for the results.
+class ScoresKernel : public BackwardKernel {
+protected:
+  using BackwardKernel::BackwardKernel;
+  using NamedTensor = std::pair<BackwardTensor *, const char *>;
+
+  /// The pointers to what is read.
+  void declareInputs();
+  /// All that comes behind the pointers to results.
+  void declareProblem(std::initializer_list<NamedTensor> results);
+  /// Sets `batchIndex` and the lengths.
+  void locateBatch();
+
+  BackwardTensor q, k, v, gradO;
+  dsl::Value shift, delta, lseRest;
+  dsl::Value headsQ, headsKV, seqQ, seqK, batch, rowPitch, scale;
+  dsl::Value queryCount, keyCount; ///< i64
 };
 
 } // namespace flashtile::kernels

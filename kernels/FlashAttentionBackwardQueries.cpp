@@ -15,10 +15,10 @@ namespace flashtile::kernels {
 using namespace dsl;
 
 namespace {
-class QueriesKernel : public BackwardKernel {
+class QueriesKernel : public ScoresKernel {
 public:
   explicit QueriesKernel(const FlashAttentionBackwardConfig &config)
-      : BackwardKernel(config.addsDq ? "finish" : "queries", config) {
+      : ScoresKernel(config.addsDq ? "finish" : "queries", config) {
     declareArguments();
     locate();
     Value sum = config.addsDq ? mended() : sumOverKeys();
@@ -29,30 +29,11 @@ public:
 
 private:
   void declareArguments() {
-    for (auto [tensor, name] :
-         {std::pair(&q, "q"), {&k, "k"}, {&v, "v"}, {&gradO, "grad_o"}})
-      tensor->base = kernel.pointer(name, config.dtype);
-    shift = kernel.pointer("shift", real);
-    delta = kernel.pointer("delta", real);
-    if (config.hasLseRest)
-      lseRest = kernel.pointer("lse_rest", real);
+    declareInputs();
     if (config.addsDq)
       dqSum = kernel.pointer("dq_sum", real);
     dq.base = kernel.pointer("dq", config.dtype);
-    headsQ = kernel.i32("heads_q");
-    headsKV = kernel.i32("heads_kv");
-    seqQ = kernel.i32("seq_q");
-    seqK = kernel.i32("seq_k");
-    Value pitch = kernel.i32("row_pitch");
-    Value batch = kernel.i32("batch");
-    for (auto [tensor, name] : {std::pair(&q, "q"),
-                                {&k, "k"},
-                                {&v, "v"},
-                                {&gradO, "grad_o"},
-                                {&dq, "dq"}})
-      declareStrides(*tensor, name);
-    scale = kernel.scalar("scale", real);
-    rowPitch = cast(pitch, i64);
+    declareProblem({{&dq, "dq"}});
     kernel.grid({ceilDiv(seqQ, config.blockM), headsQ, batch});
   }
 
@@ -62,9 +43,7 @@ private:
     head = programId(1);
     Value group = headsQ / headsKV;
     Value kvHead = head / group;
-    batchIndex = cast(programId(2), i64);
-    queryCount = cast(seqQ, i64);
-    keyCount = cast(seqK, i64);
+    locateBatch();
     vectorOfHead = batchIndex * headsQ + cast(head, i64);
     keyBase = headOf(k, kvHead);
     keys = window(k, keyBase, keyCount, 0, config.blockN);
@@ -146,11 +125,10 @@ private:
                    [&](const Value &i) { return lastVisible >= start + i; });
   }
 
-  BackwardTensor q, k, v, gradO, dq;
-  Value shift, delta, lseRest, dqSum;
-  Value headsQ, headsKV, seqQ, seqK, rowPitch, scale;
+  BackwardTensor dq;
+  Value dqSum;
 
-  Value rowStart, head, queryCount, keyCount, vectorOfHead;
+  Value rowStart, head, vectorOfHead;
   Value query, output, keys, values, keyBase;
   Value shiftColumn, deltaColumn, restColumn; ///< [blockM, 1]
   Value keyEnd;
