@@ -131,6 +131,63 @@ static bool isFloat8(Type type) {
   return isa<Float8E4M3FNType, Float8E5M2Type>(type);
 }
 
+static constexpr int64_t kDepthBits = 256; // of an instruction
+
+static LogicalResult verifyElements(WgmmaOp op, Type a, Type b) {
+  bool known = isFloat8(a) ||
+               (isa<FloatType>(a) && (a.isF16() || a.isBF16() || a.isF32()));
+  if (!known)
+    return op.emitOpError("expected elements of f16, bf16, f8E4M3FN, f8E5M2 or "
+                          "f32, but got ")
+           << a;
+  if (a != b && !(isFloat8(a) && isFloat8(b)))
+    return op.emitOpError("expected 'b' to have elements of type ")
+           << a << ", but got " << b;
+  return success();
+}
+
+/// The first columns of `a`, which is in shared memory, in registers.
+static LogicalResult verifyHead(WgmmaOp op, int64_t rows, int64_t depth) {
+  Value head = op.getHead();
+  if (!head)
+    return success();
+  auto memory = dyn_cast<SmemType>(op.getA().getType());
+  if (!memory || op.getTransA())
+    return op.emitOpError("expected 'head' only with rows of 'a' in shared "
+                          "memory");
+  auto tile = cast<RankedTensorType>(head.getType());
+  if (!getLayout(tile) || tile.getRank() != 2 ||
+      tile.getElementType() != memory.getElementType() ||
+      tile.getDimSize(0) != rows || tile.getDimSize(1) >= depth)
+    return op.emitOpError("expected 'head' to be the first columns of 'a' with "
+                          "a layout, but got ")
+           << tile;
+  return verifyMultiple(op, "the columns of 'head'", tile.getDimSize(1),
+                        kDepthBits /
+                            memory.getElementType().getIntOrFloatBitWidth());
+}
+
+static LogicalResult verifyColumnGroups(WgmmaOp op, int64_t columns) {
+  int64_t groups = op.getColumnGroups();
+  if (op.getWarpgroups() % groups != 0)
+    return op.emitOpError("expected 'column_groups' to divide the ")
+           << op.getWarpgroups() << " warpgroups, but got " << groups;
+  if (groups == 1)
+    return success();
+  if (!isa<SmemType>(op.getA().getType()))
+    return op.emitOpError("expected 'a' in shared memory with 'column_groups'");
+  if (op.getTransB() || columns % groups != 0)
+    return success();
+  SmemType memory = op.getB().getType();
+  int64_t bits = memory.getElementType().getIntOrFloatBitWidth();
+  int64_t bytes = columns / groups * bits / 8;
+  if (memory.getSwizzle() == 0 || bytes % memory.getSwizzle() != 0)
+    return op.emitOpError("expected the columns of each group to be whole "
+                          "spans of the swizzle of 'b', but got ")
+           << columns / groups << " columns and " << memory;
+  return success();
+}
+
 LogicalResult WgmmaOp::verify() {
   auto result = cast<RankedTensorType>(getType());
   if (!getLayout(result) || result.getRank() != 2)
@@ -141,16 +198,8 @@ LogicalResult WgmmaOp::verify() {
   Type elementA = memoryA ? memoryA.getElementType()
                           : getElementTypeOrSelf(getA().getType());
   Type elementB = memoryB.getElementType();
-  bool known = isFloat8(elementA) ||
-               (isa<FloatType>(elementA) &&
-                (elementA.isF16() || elementA.isBF16() || elementA.isF32()));
-  if (!known)
-    return emitOpError("expected elements of f16, bf16, f8E4M3FN, f8E5M2 or "
-                       "f32, but got ")
-           << elementA;
-  if (elementA != elementB && !(isFloat8(elementA) && isFloat8(elementB)))
-    return emitOpError("expected 'b' to have elements of type ")
-           << elementA << ", but got " << elementB;
+  if (failed(verifyElements(*this, elementA, elementB)))
+    return failure();
   if (memoryA) {
     if (failed(verifyMemory(*this, "a", memoryA, getTransA())))
       return failure();
@@ -182,37 +231,11 @@ LogicalResult WgmmaOp::verify() {
            << n;
   m = result.getDimSize(0);
   n = result.getDimSize(1);
-  constexpr int64_t kRows = 64, kColumns = 8, kDepthBits = 256;
-  if (Value head = getHead()) {
-    auto tile = cast<RankedTensorType>(head.getType());
-    if (!memoryA || getTransA())
-      return emitOpError("expected 'head' only with rows of 'a' in shared "
-                         "memory");
-    if (!getLayout(tile) || tile.getRank() != 2 ||
-        tile.getElementType() != elementA || tile.getDimSize(0) != m ||
-        tile.getDimSize(1) >= depthA)
-      return emitOpError(
-                 "expected 'head' to be the first columns of 'a' with a "
-                 "layout, but got ")
-             << tile;
-    if (failed(verifyMultiple(*this, "the columns of 'head'",
-                              tile.getDimSize(1),
-                              kDepthBits / elementA.getIntOrFloatBitWidth())))
-      return failure();
-  }
   int64_t columnGroups = getColumnGroups();
-  if (getWarpgroups() % columnGroups != 0)
-    return emitOpError("expected 'column_groups' to divide the ")
-           << getWarpgroups() << " warpgroups, but got " << columnGroups;
-  if (columnGroups > 1 && !memoryA)
-    return emitOpError("expected 'a' in shared memory with 'column_groups'");
-  if (columnGroups > 1 && !getTransB() && n % columnGroups == 0) {
-    int64_t bytes = n / columnGroups * elementB.getIntOrFloatBitWidth() / 8;
-    if (memoryB.getSwizzle() == 0 || bytes % memoryB.getSwizzle() != 0)
-      return emitOpError("expected the columns of each group to be whole spans "
-                         "of the swizzle of 'b', but got ")
-             << n / columnGroups << " columns and " << memoryB;
-  }
+  if (failed(verifyHead(*this, m, depthA)) ||
+      failed(verifyColumnGroups(*this, n)))
+    return failure();
+  constexpr int64_t kRows = 64, kColumns = 8;
   if (failed(verifyMultiple(*this, "M", m,
                             kRows * getWarpgroups() / columnGroups)) ||
       failed(verifyMultiple(*this, "N", n, kColumns * columnGroups)) ||
