@@ -92,14 +92,17 @@ static int64_t registerLimitOf(const TileShape &shape, bool usesWarpgroups) {
     return std::min(kMostOfThread, kAll / (kLanes * shape.numWarps)) - kRest;
   }
   const int64_t groups = shape.numWarps / kWarpsOfGroup;
+  const int64_t budget = registersOfRoles(groups).consumer;
+  // Row maxima and sums, masks, counters, descriptors. Of the gradients of
+  // keys, also a row of numbers for each of two tiles, which three warpgroups,
+  // whose tiles are smaller, need less of; and of dq by a warpgroup alone, a
+  // tile that is larger than its scores.
+  constexpr int64_t kRest = 28, kRestOfKeys = 48, kRestWithDq = 64;
+  if (shape.work == TileWork::KeyGradientsAndDq && groups == 1)
+    return budget - kRestWithDq;
   const bool ownsKeys = shape.work == TileWork::KeyGradients ||
                         shape.work == TileWork::KeyGradientsAndDq;
-  // Row maxima and sums, masks, counters, descriptors. Of the gradients of
-  // keys, also a row of numbers for each of two tiles, which a warpgroup alone
-  // has room for, and the smaller tiles of three need less of.
-  constexpr int64_t kRest = 28, kRestOfKeys = 48;
-  return registersOfRoles(groups).consumer -
-         (ownsKeys && groups == 2 ? kRestOfKeys : kRest);
+  return budget - (ownsKeys && groups == 2 ? kRestOfKeys : kRest);
 }
 
 namespace {
