@@ -145,6 +145,12 @@ static FlashAttentionTiles tilesOfTable(const FlashAttentionClass &kind) {
     return firstThatFits(f32Defaults, kind);
   if (!is16Bit(kind.dtype))
     return tilesOfFp8(kind);
+  // Short causal sequences: fewer rows leave fewer masked tiles (n = 1024:
+  // 315 TFLOP/s instead of 268 with 192 x 96 on an H200).
+  constexpr int64_t kShort = 1024;
+  if (kind.device == DeviceClass::Sm90a && kind.causal && kind.headDim == 64 &&
+      kind.queries > 0 && kind.queries <= kShort)
+    return {128, 128, 8, 2};
   return firstThatFits(defaults, kind);
 }
 

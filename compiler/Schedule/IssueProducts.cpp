@@ -32,6 +32,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Schedule/IssueProducts.h"
+#include "compiler/Analysis/Program/TileQueries.h"
 
 #include "compiler/Conversion/TileToTileGPU/LayoutAttrs.h"
 #include "dialects/TileGPU/IR/TileGPUDialect.h"
@@ -135,13 +136,6 @@ std::string Issuer::collect() {
 // Operands made in registers
 //===----------------------------------------------------------------------===//
 
-static int64_t bytesOf(ArrayRef<int64_t> shape, Type element) {
-  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
-  for (int64_t extent : shape)
-    bytes *= extent;
-  return bytes;
-}
-
 /// The counter of some ring of the loop; null: it has none.
 static Value findCounter(Block &body) {
   for (auto slot : body.getOps<SlotOp>())
@@ -190,7 +184,8 @@ void Issuer::stageInTurn() {
       if (type == ringType && isOperand && !isTaken)
         ring = alloc;
     });
-    int64_t more = kBuffers * bytesOf(tile.getShape(), tile.getElementType());
+    int64_t more =
+        kBuffers * bytesOfTile(tile.getShape(), tile.getElementType());
     if (!ring && used + more > sharedLimit)
       continue;
     ImplicitLocOpBuilder b(stage.getLoc(), roles);

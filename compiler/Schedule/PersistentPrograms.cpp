@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Analysis/Program/TileQueries.h"
 #include "compiler/Schedule/PersistentPrograms.h"
 
 #include "compiler/Analysis/Layout/LayoutConversion.h"
@@ -248,12 +249,6 @@ static int64_t rounded(int64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-static int64_t bytesOf(RankedTensorType type) {
-  Type element = type.getElementType();
-  int64_t bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 64;
-  return type.getNumElements() * std::max<int64_t>(bits / 8, 1);
-}
-
 /// Whether warps hold parts of what is reduced to one element.
 static bool crossesWarps(Operation *reduce) {
   unsigned axis = reduce->getAttrOfType<IntegerAttr>("axis").getInt();
@@ -291,13 +286,15 @@ int64_t flashtile::gpu::bytesBesideRings(
       auto type = cast<RankedTensorType>(convert.getType());
       LayoutConversion plan =
           planConversion(layoutOf(convert.getOperand().getType()),
-                         layoutOf(type), bytesOf(type) / type.getNumElements());
+                         layoutOf(type), bytesOfElement(type.getElementType()));
       if (plan.kind == LayoutConversion::Kind::SharedMemory)
         scratch = std::max(scratch, rounded(plan.trip->memory.bytes()));
     } else if (isa<ReshapeOp, JoinOp, CatOp, PrintOp>(op)) {
       for (Value operand : op->getOperands())
         if (auto type = dyn_cast<RankedTensorType>(operand.getType()))
-          scratch = std::max(scratch, rounded(2 * bytesOf(type)));
+          scratch = std::max(
+              scratch,
+              rounded(2 * bytesOfTile(type.getShape(), type.getElementType())));
     } else if (isa<ScanOp>(op) ||
                (isa<SumOp, MaxOp, MinOp, ReduceOp>(op) && crossesWarps(op))) {
       scratch = std::max(scratch, rounded(kPartialBytes * warps));

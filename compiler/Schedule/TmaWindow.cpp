@@ -99,10 +99,23 @@ static Value dividendOf(arith::SubIOp value) {
   return {};
 }
 
+/// A number or a position of programs that a block which takes one after the
+/// other is told of the next.
+static bool isToldOfPrograms(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument)
+    return false;
+  auto loop = dyn_cast<scf::WhileOp>(argument.getOwner()->getParentOp());
+  return loop && loop->hasAttr(tilegpu::TileGPUDialect::kProgramsAttr) &&
+         loop.getYieldOp()
+             .getOperand(argument.getArgNumber())
+             .getDefiningOp<tilegpu::ReadWordOp>();
+}
+
 /// Whether an index of programs is at least 0: their numbers are, and so are
 /// quotients by arguments, which count things, and remainders.
 static bool countsPrograms(Value value) {
-  if (isNonNegative(value))
+  if (isNonNegative(value) || isToldOfPrograms(value))
     return true;
   Operation *op = value.getDefiningOp();
   if (auto difference = dyn_cast_or_null<arith::SubIOp>(op))

@@ -17,6 +17,19 @@ using namespace mlir;
 using namespace flashtile;
 using namespace flashtile::tile;
 
+int64_t flashtile::bytesOfElement(Type element) {
+  constexpr int64_t kAddressBytes = 8;
+  return element.isIntOrFloat() ? (element.getIntOrFloatBitWidth() + 7) / 8
+                                : kAddressBytes;
+}
+
+int64_t flashtile::bytesOfTile(ArrayRef<int64_t> shape, Type element) {
+  int64_t bytes = bytesOfElement(element);
+  for (int64_t extent : shape)
+    bytes *= extent;
+  return bytes;
+}
+
 bool flashtile::isElementwise(Operation *op) {
   if (isa<AddPtrOp, AssumeOp>(op))
     return true;

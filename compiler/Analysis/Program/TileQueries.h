@@ -18,6 +18,11 @@ inline mlir::RankedTensorType tileType(mlir::Value value) {
   return mlir::dyn_cast<mlir::RankedTensorType>(value.getType());
 }
 
+/// Bytes in memory: of a pointer those of an address, and of less than a byte
+/// one.
+int64_t bytesOfElement(mlir::Type element);
+int64_t bytesOfTile(llvm::ArrayRef<int64_t> shape, mlir::Type element);
+
 /// Operation of arith, math or tile that maps elements to elements.
 bool isElementwise(mlir::Operation *op);
 /// View of a tile: trans, expand_dims, broadcast, reshape, cat, join.

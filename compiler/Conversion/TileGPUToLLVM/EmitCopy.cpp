@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Analysis/Program/TileQueries.h"
 #include "compiler/Conversion/TileGPUToLLVM/GpuEmitter.h"
 
 #include "dialects/Tile/Transforms/ScalarFacts.h"
@@ -25,16 +26,13 @@ using namespace flashtile::gpu;
 
 static constexpr int64_t kChunkBytes = 16;
 
-static int64_t bytesOf(Type element) {
-  return (element.getIntOrFloatBitWidth() + 7) / 8;
-}
-
 bool GpuEmitter::isKnownAligned(Value pointer) {
   auto window = pointer.getDefiningOp<tile::MakeBlockPtrOp>();
   if (!window || window.getType().getRank() != 2 ||
       tile::getConstantInt(window.getStrides()[1]) != 1)
     return false;
-  int64_t width = kChunkBytes / bytesOf(window.getType().getElementType());
+  int64_t width =
+      kChunkBytes / bytesOfElement(window.getType().getElementType());
   auto divides = [&](Value value) { return tile::isMultipleOf(value, width); };
   if (!divides(window.getStrides()[0]) || !divides(window.getOffsets()[1]))
     return false;
@@ -66,7 +64,7 @@ static Value isChunked(ImplicitLocOpBuilder &b, const GpuWindow &window,
   for (Value elements : {window.strides[0], window.offsets[1]})
     misfit = arith::OrIOp::create(
         b, misfit,
-        arith::MulIOp::create(b, elements, constant(bytesOf(element))));
+        arith::MulIOp::create(b, elements, constant(bytesOfElement(element))));
   Value aligned = arith::CmpIOp::create(
       b, arith::CmpIPredicate::eq,
       arith::AndIOp::create(b, misfit, constant(kChunkBytes - 1)), constant(0));
@@ -81,7 +79,7 @@ static Value isChunked(ImplicitLocOpBuilder &b, const GpuWindow &window,
 void GpuEmitter::copyChunks(const GpuWindow &window, tilegpu::CopyAsyncOp op,
                             const SharedLayout &memory, Value start) {
   Type element = op.getSlot().getType().getElementType();
-  int64_t bytes = bytesOf(element), width = kChunkBytes / bytes;
+  int64_t bytes = bytesOfElement(element), width = kChunkBytes / bytes;
   DistributedLayout layout =
       blocked(memory.shape, width, {1u, 0u}, warpCount());
   ArrayRef<int64_t> tile = op.getPointer().getType().getShape();
@@ -207,9 +205,10 @@ void GpuEmitter::copyElements(const GpuWindow &window, tilegpu::CopyAsyncOp op,
     inside = inside ? Value(arith::AndIOp::create(b, inside, below)) : below;
     from = arith::AddIOp::create(
         b, from,
-        arith::MulIOp::create(b, place,
-                              arith::MulIOp::create(b, window.strides[dim],
-                                                    i64(bytesOf(element)))));
+        arith::MulIOp::create(
+            b, place,
+            arith::MulIOp::create(b, window.strides[dim],
+                                  i64(bytesOfElement(element)))));
   }
   Value zero = arith::ConstantOp::create(b, b.getZeroAttr(inRegister));
   Value value = loadElements({from, 0}, inside, zero, element).front();
@@ -224,7 +223,7 @@ void GpuEmitter::emitCopy(tilegpu::CopyAsyncOp op) {
   Value start = smemAddress(op.getSlot());
   Type element = op.getSlot().getType().getElementType();
   // Chunks that a row of the buffer holds whole.
-  bool fits = memory.shape[1] * bytesOf(element) % kChunkBytes == 0;
+  bool fits = memory.shape[1] * bytesOfElement(element) % kChunkBytes == 0;
   if (!fits)
     return copyElements(window, op, memory, start);
   if (kernel->hasAttr(tilegpu::kPlainAttr))

@@ -29,10 +29,6 @@ using namespace flashtile::tile;
 /// Of the constant in an address.
 static constexpr unsigned kAddressOffsetBits = 32;
 
-static int64_t bytesOf(Type element) {
-  return (element.getIntOrFloatBitWidth() + 7) / 8;
-}
-
 static std::string offsetText(int64_t offset) {
   return offset ? "+" + std::to_string(offset) : ""; // "+-8", as LLVM has it
 }
@@ -161,7 +157,7 @@ Registers GpuEmitter::loadElements(GlobalAddress address, Value mask,
                                    ValueRange others, Type element) {
   Type type = registerType(element);
   int64_t count = others.size();
-  AccessType access = accessType(bytesOf(type), count);
+  AccessType access = accessType(bytesOfElement(type), count);
   int64_t words = access.words;
   SmallVector<Value> operands = {
       address.base, arith::ExtUIOp::create(b, b.getI32Type(), mask)};
@@ -195,7 +191,7 @@ Registers GpuEmitter::loadElements(GlobalAddress address, Value mask,
 void GpuEmitter::storeElements(GlobalAddress address, Value mask,
                                ValueRange values, Type element) {
   int64_t count = values.size();
-  AccessType access = accessType(bytesOf(registerType(element)), count);
+  AccessType access = accessType(bytesOfElement(registerType(element)), count);
   SmallVector<Value> operands = {
       address.base, arith::ExtUIOp::create(b, b.getI32Type(), mask)};
   llvm::append_range(operands, toWords(b, values, access));
@@ -225,8 +221,8 @@ GpuEmitter::windowPlace(const GpuWindow &window,
   for (unsigned dim = 0; dim < layout.rank(); ++dim) {
     Value position = arith::AddIOp::create(b, window.offsets[dim],
                                            toI64(threadOffset(layout, dim)));
-    Value stride =
-        arith::MulIOp::create(b, window.strides[dim], i64(bytesOf(element)));
+    Value stride = arith::MulIOp::create(b, window.strides[dim],
+                                         i64(bytesOfElement(element)));
     address.base = arith::AddIOp::create(
         b, address.base, arith::MulIOp::create(b, position, stride));
     if (own[dim] == 0)
@@ -234,7 +230,8 @@ GpuEmitter::windowPlace(const GpuWindow &window,
     APInt known;
     if (matchPattern(window.strides[dim], m_ConstantInt(&known)) &&
         known.isSignedIntN(kAddressOffsetBits / 2)) {
-      address.offset += own[dim] * known.getSExtValue() * bytesOf(element);
+      address.offset +=
+          own[dim] * known.getSExtValue() * bytesOfElement(element);
       continue;
     }
     Value away = arith::MulIOp::create(b, stride, i64(own[dim]));
@@ -271,7 +268,7 @@ GpuEmitter::planVectors(Value pointer, const DistributedLayout &layout,
     else if (first.step[dim] != 0)
       return std::nullopt;
   }
-  int64_t bytes = bytesOf(element);
+  int64_t bytes = bytesOfElement(element);
   if (!along || layout.isPaddedAlong(*along))
     return std::nullopt;
   int64_t width = kMaxBytes / bytes;

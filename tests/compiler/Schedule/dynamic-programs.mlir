@@ -45,14 +45,15 @@
 // CHECK:   %[[MORE:.*]] = arith.cmpi ult, %[[P]], %[[PROGRAMS]]
 // CHECK:   scf.condition(%[[MORE]])
 // CHECK: ^bb0(%[[P:[a-z0-9]+]]: i32, %[[AT:[a-z0-9]+]]: i32, %[[R:[a-z0-9]+]]: i32,
+// The first producer takes another one before the copies of this one.
+// CHECK:   %[[TAKEN:.*]] = tilegpu.take_program of %[[PROGRAMS]]
 // CHECK:   %[[INDEX:.*]] = arith.remui %[[R]], %c2
 // CHECK:   arith.muli %[[AT]], %c64
 // CHECK:   tilegpu.tma_load
 // CHECK:   scf.for
 // CHECK:     tilegpu.tma_load
 // CHECK:     scf.yield
-// The first producer takes another one when all copies of this one have started.
-// CHECK:   %[[TAKEN:.*]] = tilegpu.take_program of %[[PROGRAMS]]
+// There is one loop: it tells behind that.
 // CHECK:   %[[NEXT:.*]] = arith.addi %[[BLOCKS]], %[[TAKEN]]
 // What is no program has no position.
 // CHECK:   arith.minui %[[NEXT]], %
