@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Analysis/Program/TileQueries.h"
 #include "compiler/Schedule/PersistentPrograms.h"
+#include "compiler/Analysis/Program/TileQueries.h"
 
 #include "compiler/Analysis/Layout/LayoutConversion.h"
 #include "compiler/Conversion/TileToTileGPU/LayoutAttrs.h"
@@ -191,25 +191,39 @@ static ProgramLoop openCountedLoop(ImplicitLocOpBuilder &b,
           llvm::to_vector_of<Value>(arguments.drop_front(told + 1))};
 }
 
+/// Where the program behind `body`'s is told: in front of the last of several
+/// loops, so that those who hear it do not wait; else at the end.
+static void goWhereToTell(ImplicitLocOpBuilder &b, Block &body) {
+  SmallVector<scf::ForOp> loops(body.getOps<scf::ForOp>());
+  if (loops.size() > 1)
+    b.setInsertionPoint(loops.back());
+  else
+    b.setInsertionPointToEnd(&body);
+}
+
 /// The number of the next program and its position: from the counter, for all
 /// others to hear, or from who did that.
 ///
-/// The one who takes it has started all copies of this program, so that the
-/// answer comes while they are under way; earlier, it would bind the block to a
-/// program that another one may be free for sooner.
+/// The one who takes it does so before the copies of this program, which hide
+/// how long the answer takes.
 static SmallVector<Value> nextProgram(ImplicitLocOpBuilder &b,
-                                      const ProgramShare &share, Value round,
+                                      const ProgramShare &share,
+                                      const ProgramLoop &programs,
                                       PositionFunction positionOf) {
   if (!positionOf)
-    return Messages(b, share, round).hear();
+    return Messages(b, share, programs.round).hear();
+  OpBuilder::InsertionGuard guard(b);
+  Block &body = programs.loop->getRegions().back().front();
+  b.setInsertionPointToStart(&body);
   Value taken =
       tilegpu::TakeProgramOp::create(b, b.getI32Type(), share.programs);
+  goWhereToTell(b, body);
   SmallVector<Value> program = {arith::AddIOp::create(b, share.blocks, taken)};
   // What is no program has no position.
   Value last = arith::SubIOp::create(b, share.programs, i32(b, 1));
   llvm::append_range(
       program, positionOf(arith::MinUIOp::create(b, program.front(), last)));
-  Messages(b, share, round).tell(program);
+  Messages(b, share, programs.round).tell(program);
   return program;
 }
 
@@ -231,7 +245,7 @@ void flashtile::gpu::closeProgramLoop(ImplicitLocOpBuilder &b,
   SmallVector<Value> yielded;
   b.setInsertionPointToEnd(&programs.loop->getRegions().back().front());
   if (share.counts) {
-    yielded = nextProgram(b, share, programs.round, positionOf);
+    yielded = nextProgram(b, share, programs, positionOf);
     yielded.push_back(arith::AddIOp::create(b, programs.round, i32(b, 1)));
   }
   llvm::append_range(yielded, carried);
