@@ -125,6 +125,17 @@ Value flashtile::gpu::readAgain(ImplicitLocOpBuilder &b,
       .getResult(0);
 }
 
+/// What follows from a program's position, as orders of programs have it, and is
+/// better computed anew than kept.
+static bool followsFromPosition(Operation &op) {
+  return isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp,
+             arith::IndexCastOp, arith::AddIOp, arith::SubIOp, arith::MulIOp,
+             arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
+             arith::MinSIOp, arith::MinUIOp, arith::MaxSIOp, arith::MaxUIOp,
+             AssumeOp>(op) &&
+         !tileType(op.getResult(0));
+}
+
 void GpuEmitter::findProgramAgain(Operation *after) {
   block = readAgain(b, "ctaid.x");
   foldProgramIds();
@@ -132,20 +143,15 @@ void GpuEmitter::findProgramAgain(Operation *after) {
   for (Operation &op : kernel.getBody().front()) {
     if (&op == after)
       return;
-    if (auto id = dyn_cast<ProgramIdOp>(op)) {
-      scalars.map(id.getResult(), programIds[unsigned(id.getAxis())]);
-      found.insert(id.getResult());
+    bool isPosition = isa<ProgramIdOp, tilegpu::BlockIdOp>(op);
+    if (!isPosition && (!followsFromPosition(op) ||
+                        llvm::none_of(op.getOperands(), [&](Value operand) {
+                          return found.contains(operand);
+                        })))
       continue;
-    }
-    if (!isa<arith::ExtSIOp, arith::ExtUIOp, arith::AddIOp, arith::SubIOp,
-             arith::MulIOp>(op) ||
-        !op.getResult(0).getType().isInteger() ||
-        llvm::none_of(op.getOperands(),
-                      [&](Value operand) { return found.contains(operand); }))
-      continue;
-    Operation *clone = b.clone(op, scalars);
-    scalars.map(op.getResult(0), clone->getResult(0));
-    found.insert(op.getResult(0));
+    // All of these have been emitted once.
+    if (succeeded(emitScalar(&op)))
+      found.insert(op.getResult(0));
   }
 }
 
