@@ -11,11 +11,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Analysis/Program/TileGroups.h"
 #include "compiler/Conversion/TileToCPU/KernelPlan.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
+using namespace flashtile;
 using namespace flashtile::tile;
 using namespace flashtile::cpu;
 
@@ -26,12 +28,7 @@ public:
   DenseMap<Value, unsigned> solve();
 
 private:
-  void unite(Value a, Value b) { groups.unionSets(key(a), key(b)); }
-  void uniteCarried(Operation *op);
-  static void *key(Value value) { return value.getAsOpaquePointer(); }
-  unsigned laneDim(Value value) {
-    return choice[groups.getLeaderValue(key(value))];
-  }
+  unsigned laneDim(Value value) { return choice[groups.of(value)]; }
   double weight(Operation *op);
   double opCost(Operation *op);
   double dotCost(DotOp dot);
@@ -39,8 +36,7 @@ private:
 
   KernelOp kernel;
   int64_t lanes;
-  SmallVector<Value> values;
-  llvm::EquivalenceClasses<void *> groups;
+  TileGroups groups;
   DenseMap<void *, unsigned> choice;
   /// Operations whose cost depends on a group's choice.
   DenseMap<void *, SetVector<Operation *>> concerned;
@@ -48,65 +44,26 @@ private:
 } // namespace
 
 LaneDimChoice::LaneDimChoice(KernelOp kernel, int64_t lanes)
-    : kernel(kernel), lanes(lanes) {
-  auto add = [&](Value value) {
-    if (!tileType(value))
-      return;
-    values.push_back(value);
-    groups.insert(key(value));
-  };
-  kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
-    for (Value result : op->getResults())
-      add(result);
-    for (Region &region : op->getRegions())
-      for (Block &block : region)
-        for (Value argument : block.getArguments())
-          add(argument);
-  });
+    : kernel(kernel), lanes(lanes), groups(kernel) {
   kernel.getBody().walk([&](Operation *op) {
     if (isElementwise(op) && op->getNumResults() == 1 &&
         tileType(op->getResult(0))) {
       for (Value operand : op->getOperands())
         if (tileType(operand))
-          unite(op->getResult(0), operand);
+          groups.unite(op->getResult(0), operand);
     } else if (auto dot = dyn_cast<DotOp>(op)) {
-      unite(dot.getResult(), dot.getC());
+      groups.unite(dot.getResult(), dot.getC());
     } else if (auto scan = dyn_cast<ScanOp>(op)) {
       for (auto [operand, result] :
            llvm::zip(scan.getOperands(), scan.getResults()))
-        unite(operand, result);
+        groups.unite(operand, result);
     } else {
-      uniteCarried(op);
+      // What a loop begins with is copied in: constants need no tie.
+      groups.uniteCarried(op, [](Value from, bool isInit) {
+        return !isInit || !isCheap(from);
+      });
     }
   });
-}
-
-/// Values that flow into and out of regions.
-void LaneDimChoice::uniteCarried(Operation *op) {
-  auto uniteTiles = [&](auto &&as, auto &&bs) {
-    for (auto [a, b] : llvm::zip(as, bs))
-      if (tileType(a))
-        unite(a, b);
-  };
-  if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    // The initial value is copied in: constants and splats need no tie.
-    for (auto [init, argument] :
-         llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs()))
-      if (tileType(init) && !isCheap(init))
-        unite(init, argument);
-    uniteTiles(loop.getYieldedValues(), loop.getRegionIterArgs());
-    uniteTiles(loop.getResults(), loop.getRegionIterArgs());
-  } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
-    if (branch.getNumResults() == 0)
-      return;
-    uniteTiles(branch.thenYield().getResults(), branch.getResults());
-    uniteTiles(branch.elseYield().getResults(), branch.getResults());
-  } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
-    uniteTiles(loop.getInits(), loop.getBeforeArguments());
-    uniteTiles(loop.getConditionOp().getArgs(), loop.getAfterArguments());
-    uniteTiles(loop.getConditionOp().getArgs(), loop.getResults());
-    uniteTiles(loop.getYieldOp().getResults(), loop.getBeforeArguments());
-  }
 }
 
 /// Loops are assumed to run eight times.
@@ -187,14 +144,14 @@ double LaneDimChoice::opCost(Operation *op) {
 
 DenseMap<Value, unsigned> LaneDimChoice::solve() {
   DenseMap<void *, unsigned> ranks;
-  for (Value value : values) {
-    void *leader = groups.getLeaderValue(key(value));
+  for (Value value : groups.values()) {
+    void *leader = groups.of(value);
     ranks[leader] = tileType(value).getRank();
     choice[leader] = tileType(value).getRank() - 1;
   }
   auto concern = [&](Value value, Operation *op) {
     if (tileType(value))
-      concerned[groups.getLeaderValue(key(value))].insert(op);
+      concerned[groups.of(value)].insert(op);
   };
   kernel.getBody().walk([&](Operation *op) {
     for (Value operand : op->getOperands())
@@ -214,8 +171,8 @@ DenseMap<Value, unsigned> LaneDimChoice::solve() {
     return cost;
   };
   SetVector<void *> leaders;
-  for (Value value : values)
-    leaders.insert(groups.getLeaderValue(key(value)));
+  for (Value value : groups.values())
+    leaders.insert(groups.of(value));
   constexpr int kMaxRounds = 4;
   bool changed = true;
   for (int round = 0; round < kMaxRounds && changed; ++round) {
@@ -236,7 +193,7 @@ DenseMap<Value, unsigned> LaneDimChoice::solve() {
     }
   }
   DenseMap<Value, unsigned> result;
-  for (Value value : values)
+  for (Value value : groups.values())
     result[value] = laneDim(value);
   return result;
 }

@@ -10,12 +10,12 @@
 
 #include "compiler/Conversion/TileToTileGPU/LayoutChoice.h"
 
+#include "compiler/Analysis/Program/TileGroups.h"
 #include "compiler/Analysis/Program/TileQueries.h"
 #include "dialects/TileGPU/IR/LaunchAttributes.h"
 #include "dialects/TileGPU/IR/TileGPUDialect.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -114,18 +114,11 @@ public:
   DenseMap<Value, DistributedLayout> solve();
 
 private:
-  void *group(Value value) {
-    return groups.getLeaderValue(value.getAsOpaquePointer());
-  }
-  void unite(Value a, Value b) {
-    groups.unionSets(a.getAsOpaquePointer(), b.getAsOpaquePointer());
-  }
-  void uniteCarried(Operation *op);
   bool assign(Value value, const DistributedLayout &layout) {
-    return layouts.try_emplace(group(value), layout).second;
+    return layouts.try_emplace(groups.of(value), layout).second;
   }
   const DistributedLayout *layoutOf(Value value) {
-    auto it = layouts.find(group(value));
+    auto it = layouts.find(groups.of(value));
     return it == layouts.end() ? nullptr : &it->second;
   }
   void assignDots();
@@ -136,8 +129,7 @@ private:
 
   KernelOp kernel;
   int64_t warps;
-  SmallVector<Value> values;
-  llvm::EquivalenceClasses<void *> groups;
+  TileGroups groups;
   DenseMap<void *, DistributedLayout> layouts;
   /// All layouts are those of dots so far.
   bool areOfDots = true;
@@ -145,64 +137,28 @@ private:
 } // namespace
 
 LayoutChoice::LayoutChoice(KernelOp kernel, int64_t warps)
-    : kernel(kernel), warps(warps) {
-  auto add = [&](Value value) {
-    if (!tileType(value))
-      return;
-    values.push_back(value);
-    groups.insert(value.getAsOpaquePointer());
-  };
-  kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
-    for (Value result : op->getResults())
-      add(result);
-    for (Region &region : op->getRegions())
-      for (Block &block : region)
-        for (Value argument : block.getArguments())
-          add(argument);
-  });
+    : kernel(kernel), warps(warps), groups(kernel) {
   kernel.getBody().walk([&](Operation *op) {
     if (isElementwise(op) && op->getNumResults() &&
         tileType(op->getResult(0))) {
       for (Value result : op->getResults().drop_front())
-        unite(op->getResult(0), result);
+        groups.unite(op->getResult(0), result);
       // What is recomputed where it is needed ties nothing together.
       for (Value operand : op->getOperands())
         if (tileType(operand) && !isCheap(operand) &&
             !operand.getDefiningOp<BroadcastOp>())
-          unite(op->getResult(0), operand);
+          groups.unite(op->getResult(0), operand);
     } else if (auto dot = dyn_cast<DotOp>(op)) {
-      unite(dot.getResult(), dot.getC());
+      groups.unite(dot.getResult(), dot.getC());
     } else if (auto scan = dyn_cast<ScanOp>(op)) {
       for (auto [operand, result] :
            llvm::zip(scan.getOperands(), scan.getResults()))
-        unite(operand, result);
+        groups.unite(operand, result);
     } else {
-      uniteCarried(op);
+      groups.uniteCarried(
+          op, [](Value from, bool isInit) { return !isCheap(from); });
     }
   });
-}
-
-void LayoutChoice::uniteCarried(Operation *op) {
-  auto uniteTiles = [&](auto &&as, auto &&bs) {
-    for (auto [a, b] : llvm::zip(as, bs))
-      if (tileType(a) && !isCheap(a))
-        unite(a, b);
-  };
-  if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    uniteTiles(loop.getInitArgs(), loop.getRegionIterArgs());
-    uniteTiles(loop.getYieldedValues(), loop.getRegionIterArgs());
-    uniteTiles(loop.getResults(), loop.getRegionIterArgs());
-  } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
-    if (branch.getNumResults() == 0)
-      return;
-    uniteTiles(branch.thenYield().getResults(), branch.getResults());
-    uniteTiles(branch.elseYield().getResults(), branch.getResults());
-  } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
-    uniteTiles(loop.getInits(), loop.getBeforeArguments());
-    uniteTiles(loop.getYieldOp().getResults(), loop.getBeforeArguments());
-    uniteTiles(loop.getConditionOp().getArgs(), loop.getAfterArguments());
-    uniteTiles(loop.getResults(), loop.getAfterArguments());
-  }
 }
 
 void LayoutChoice::assignDots() {
@@ -341,7 +297,7 @@ DenseMap<Value, DistributedLayout> LayoutChoice::solve() {
   // What no dot reaches is blocked, in program order, larger tiles first: the
   // slices of those serve the smaller.
   for (int64_t rank = 8; rank-- > 0;)
-    for (Value value : values)
+    for (Value value : groups.values())
       if (tileType(value).getRank() == rank && !layoutOf(value)) {
         bool view = value.getDefiningOp() && isView(value.getDefiningOp());
         if (view || isCheap(value))
@@ -350,7 +306,7 @@ DenseMap<Value, DistributedLayout> LayoutChoice::solve() {
         flowAll();
       }
   DenseMap<Value, DistributedLayout> result;
-  for (Value value : values) {
+  for (Value value : groups.values()) {
     if (!layoutOf(value))
       assign(value, blockedLayout(value));
     result.try_emplace(value, *layoutOf(value));
