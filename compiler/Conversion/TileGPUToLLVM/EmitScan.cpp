@@ -48,20 +48,65 @@ static LaneRun laneRunOf(const DistributedLayout &layout, unsigned axis) {
   return lanes;
 }
 
+namespace {
+/// Positions along the lines of a scan.
+class ScanLine {
+public:
+  ScanLine(ImplicitLocOpBuilder &b, const LaneRun &lanes, int64_t extent,
+           bool reverse, bool padded)
+      : b(b), lanes(lanes), extent(extent), reverse(reverse), padded(padded) {}
+
+  /// The register of a run that comes at `step` in scan order.
+  int64_t number(int64_t first, int64_t step) const {
+    return first + (reverse ? lanes.run - 1 - step : step);
+  }
+  /// Padding lies at the end of a line: a reverse scan has to step over it.
+  bool stepsOverPadding() const { return reverse && padded; }
+  Value isBelow(Value position) const {
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, position,
+                                 i32(extent));
+  }
+  /// The lane that comes `distance` before this one in scan order.
+  Value laneBefore(Value lane, int64_t distance) const {
+    Value before = arith::AddIOp::create(
+        b, lane, i32((reverse ? distance : -distance) * lanes.stride));
+    return arith::AndIOp::create(b, before, i32(lanesPerWarp - 1));
+  }
+  /// Whether there is one, from the lane's place in the line.
+  Value existsBefore(Value place, int64_t distance) const {
+    if (!reverse)
+      return arith::CmpIOp::create(b, arith::CmpIPredicate::sge, place,
+                                   i32(distance));
+    Value other = arith::AddIOp::create(b, place, i32(distance));
+    Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, other,
+                                         i32(lanes.extent));
+    if (!padded)
+      return exists;
+    Value element = arith::MulIOp::create(b, other, i32(lanes.run));
+    return arith::AndIOp::create(b, exists, isBelow(element));
+  }
+
+private:
+  Value i32(int64_t value) const {
+    return arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
+  }
+
+  ImplicitLocOpBuilder &b;
+  const LaneRun &lanes;
+  int64_t extent;
+  bool reverse, padded;
+};
+} // namespace
+
 LogicalResult GpuEmitter::emitScan(ScanOp op) {
   unsigned axis = op.getAxis();
   DistributedLayout layout = layoutOf(op.getOperand(0).getType());
   if (layout != scanLayout(layout.shape(), axis, warpCount()))
     return op.emitOpError("expected operands in the layout of a scan, but got ")
            << op.getOperand(0).getType();
-  bool reverse = op.getReverse(), padded = layout.isPaddedAlong(axis);
-  int64_t extent = layout.shape()[axis];
   LaneRun lanes = laneRunOf(layout, axis);
-  size_t operands = op.getNumOperands();
-  auto isBelow = [&](Value position) -> Value {
-    return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, position,
-                                 i32(extent));
-  };
+  ScanLine line(b, lanes, layout.shape()[axis], op.getReverse(),
+                layout.isPaddedAlong(axis));
   // before combined with value where there is something before.
   auto prepend = [&](ArrayRef<Value> before, ArrayRef<Value> value,
                      Value exists) {
@@ -72,9 +117,9 @@ LogicalResult GpuEmitter::emitScan(ScanOp op) {
         sum = arith::SelectOp::create(b, exists, sum, alone);
     return sums;
   };
-  std::vector<Registers> results(operands);
-  for (size_t operand = 0; operand < operands; ++operand)
-    results[operand] = tiles.at(op.getOperand(operand));
+  std::vector<Registers> results;
+  for (Value operand : op.getOperands())
+    results.push_back(tiles.at(operand));
   auto valuesAt = [&](int64_t index) {
     SmallVector<Value> values;
     for (const Registers &list : results)
@@ -85,54 +130,33 @@ LogicalResult GpuEmitter::emitScan(ScanOp op) {
     for (auto [list, value] : llvm::zip(results, values))
       list[index] = value;
   };
+  auto receive = [&](ArrayRef<Value> values, int64_t distance) {
+    Value source = line.laneBefore(self.lane, distance);
+    SmallVector<Value> received;
+    for (Value value : values)
+      received.push_back(shuffleIndex(value, source));
+    return received;
+  };
   Value place = digitOf(HardwareIndex::Lane, lanes.stride, lanes.extent);
   for (int64_t first = 0; first < layout.registersPerThread();
        first += lanes.run) {
-    auto number = [&](int64_t step) {
-      return first + (reverse ? lanes.run - 1 - step : step);
-    };
-    // Padding lies at the end of a line: a reverse scan has to step over it.
+    auto number = [&](int64_t step) { return line.number(first, step); };
     for (int64_t step = 1; step < lanes.run; ++step) {
       Value exists;
-      if (reverse && padded)
-        exists = isBelow(coordinate(layout, number(step - 1), axis));
+      if (line.stepsOverPadding())
+        exists = line.isBelow(coordinate(layout, number(step - 1), axis));
       setAt(number(step), prepend(valuesAt(number(step - 1)),
                                   valuesAt(number(step)), exists));
     }
     if (lanes.extent == 1)
       continue;
-    // Lane `place` asks the lane `distance` before it in scan order.
-    auto laneBefore = [&](int64_t distance) -> Value {
-      return arith::AddIOp::create(
-          b, self.lane, i32((reverse ? distance : -distance) * lanes.stride));
-    };
-    auto existsBefore = [&](int64_t distance) -> Value {
-      if (!reverse)
-        return arith::CmpIOp::create(b, arith::CmpIPredicate::sge, place,
-                                     i32(distance));
-      Value other = arith::AddIOp::create(b, place, i32(distance));
-      Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, other,
-                                           i32(lanes.extent));
-      if (padded)
-        exists = arith::AndIOp::create(
-            b, exists,
-            isBelow(arith::MulIOp::create(b, other, i32(lanes.run))));
-      return exists;
-    };
-    auto receive = [&](ArrayRef<Value> values, int64_t distance) {
-      Value source =
-          arith::AndIOp::create(b, laneBefore(distance), i32(lanesPerWarp - 1));
-      SmallVector<Value> received;
-      for (Value value : values)
-        received.push_back(shuffleIndex(value, source));
-      return received;
-    };
     SmallVector<Value> totals = valuesAt(number(lanes.run - 1));
-    for (int64_t distance = 1; distance < lanes.extent; distance *= 2)
-      totals =
-          prepend(receive(totals, distance), totals, existsBefore(distance));
+    for (int64_t distance = 1; distance < lanes.extent; distance *= 2) {
+      SmallVector<Value> received = receive(totals, distance);
+      totals = prepend(received, totals, line.existsBefore(place, distance));
+    }
     SmallVector<Value> before = receive(totals, 1);
-    Value exists = existsBefore(1);
+    Value exists = line.existsBefore(place, 1);
     for (int64_t step = 0; step < lanes.run; ++step)
       setAt(number(step), prepend(before, valuesAt(number(step)), exists));
   }
