@@ -192,9 +192,30 @@ flashtile::kernels::knownOrTunedBackward(const BackwardCall &call) {
   return table.get(key, [&] { return tuneBackward(call); });
 }
 
+/// What a step would copy or fill is copied and filled here: steps are made on
+/// other threads, and so beside the stream that launches them.
+static Tensor settled(const Tensor &tensor, bool isVector, int64_t rank) {
+  constexpr int64_t kViewed = 4; // dimensions of what is seen without a copy
+  const bool isCopied = tensor.defined() && (isVector || rank > kViewed);
+  return isCopied ? tensor.contiguous() : tensor;
+}
+
 FlashAttentionBackwardChoice
 flashtile::kernels::tuneBackward(const BackwardCall &call) {
   if (call.options.form == Form::Dense)
     return {Form::Dense, {}, {}};
-  return BackwardTuning(call).choose();
+  const auto &[o, lse, oRest, lseRest] = call.saved;
+  const int64_t rank = o.rank();
+  const FlashAttentionSaved saved = {
+      settled(o, false, rank), settled(lse, true, rank),
+      settled(oRest, false, rank), settled(lseRest, true, rank)};
+  const Tensor upstream =
+      call.gradO.defined()
+          ? call.gradO
+          : Tensor::zeros({}, o.dtype(), o.device()).expand(o.shape());
+  const Tensor gradO = settled(upstream, false, rank);
+  const Tensor gradLse = settled(call.gradLse, false, rank);
+  return BackwardTuning(
+             BackwardCall{call.operands, saved, gradO, gradLse, call.options})
+      .choose();
 }

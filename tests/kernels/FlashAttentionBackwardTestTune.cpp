@@ -78,6 +78,16 @@ TEST(FlashAttentionBackwardTune, WhatIsAskedForCountsMost) {
   EXPECT_EQ(tuningOf(problem, options).form, Form::Dense);
 }
 
+TEST(FlashAttentionBackwardTune, AnyLeadingDimensionsAndNoUpstreamGradient) {
+  BackwardProblem problem =
+      randomBackward({2, 2, 1, 70, 16}, {2, 2, 1, 70, 16}, DType::F32);
+  problem.dO = {};
+  problem.dLse = Tensor::randn({2, 2, 1, 70}, DType::F32, 5);
+  EXPECT_FALSE(tuningOf(problem, smallTuning()).trials.empty());
+  BackwardJudgement(problem).expectAccurate(
+      gradientsOf(problem, Form::Default, smallTuning()));
+}
+
 TEST(FlashAttentionBackwardTune, MeasuresOnlyWhatIsWanted) {
   const BackwardProblem problem =
       randomBackward({70, 16}, {70, 16}, DType::F32);
