@@ -17,6 +17,7 @@
 #include "tests/gpu/GpuTest.h"
 #include "tests/runtime/jit/Kernels.h"
 
+#include <cstring>
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -263,6 +264,12 @@ TEST_F(KernelGpuTest, ValuesThatAreNotFiniteReachTheRowsThatSeeThem) {
 
 // Buffers that are filled while somebody still reads them show in short rows
 // and in some launches only.
+/// Contiguous tensors on the cpu, compared as they lie there.
+static bool sameBytes(const Tensor &one, const Tensor &other) {
+  return one.nbytes() == other.nbytes() &&
+         std::memcmp(one.rawData(), other.rawData(), one.nbytes()) == 0;
+}
+
 TEST_F(KernelGpuTest, ManyShortProgramsGiveTheSameBitsInEveryLaunch) {
   for (const int64_t headDim : {40, 64, 72, 104, 128, 200})
     for (const int64_t keys : {1, 130, 200})
@@ -280,10 +287,8 @@ TEST_F(KernelGpuTest, ManyShortProgramsGiveTheSameBitsInEveryLaunch) {
         const Tensor first =
             flashAttention(q, k, v, options).o.to(Device::cpu());
         for (int repeat = 0; repeat < 40; ++repeat)
-          ASSERT_TRUE(
-              reference::judgeExact(
-                  flashAttention(q, k, v, options).o.to(Device::cpu()), first)
-                  .pass)
+          ASSERT_TRUE(sameBytes(
+              flashAttention(q, k, v, options).o.to(Device::cpu()), first))
               << headDim << ", " << keys << " keys, "
               << (isCausal ? "causal, " : "") << "launch " << repeat;
       }
