@@ -32,9 +32,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Schedule/IssueProducts.h"
-#include "compiler/Analysis/Program/TileQueries.h"
-
 #include "compiler/Conversion/TileToTileGPU/LayoutAttrs.h"
+#include "compiler/Schedule/SharedNeeds.h"
+#include "dialects/TileGPU/IR/LaunchAttributes.h"
 #include "dialects/TileGPU/IR/TileGPUDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -146,8 +146,19 @@ static Value findCounter(Block &body) {
   return {};
 }
 
+/// Bytes of shared memory with buffers in turn for `stage`. Where a block has
+/// one program, scratch space lies where buffers were.
+static int64_t needWithTurns(tile::KernelOp kernel, StageOp stage) {
+  auto isInRing = [](StageOp) { return false; };
+  int64_t more = roundedShared(kTurnBuffers * sharedBytes(stage.getType()));
+  if (!kernel->hasAttr(tilegpu::kPersistentAttr))
+    return bytesOfRings(kernel) + more;
+  bool isCounted = willTakeTurns(stage, isInRing);
+  return sharedBytesAtMost(kernel, /*afterOverlap=*/false) +
+         (isCounted ? 0 : more);
+}
+
 void Issuer::stageInTurn() {
-  constexpr int64_t kBuffers = 2;
   Value counter = findCounter(*loop.getBody());
   auto kernel = loop->getParentOfType<tile::KernelOp>();
   auto roles = loop->getParentOfType<tilegpu::WarpSpecializeOp>();
@@ -164,35 +175,25 @@ void Issuer::stageInTurn() {
     if (!isRead || tile.getShape() != slotType.getShape())
       continue;
     auto ringType = tilegpu::RingType::get(
-        loop.getContext(), kBuffers, slotType.getShape(),
+        loop.getContext(), kTurnBuffers, slotType.getShape(),
         slotType.getElementType(), slotType.getSwizzle());
     // One ring for all loops of the kernel.
     tilegpu::AllocOp ring;
-    int64_t used = 0;
     kernel.getBody().walk([&](tilegpu::AllocOp alloc) {
-      tilegpu::RingType type = alloc.getRing().getType();
-      used += type.getCount() * sharedBytes(type.getSlotType());
-      bool isOperand =
-          !alloc->use_empty() &&
-          llvm::all_of(alloc->getUsers(), [](auto *user) {
-            return llvm::any_of(user->getUsers(),
-                                llvm::IsaPred<tilegpu::StoreSharedOp>);
-          });
       bool isTaken = llvm::any_of(alloc->getUsers(), [&](Operation *user) {
         return user->getBlock() == &body;
       });
-      if (type == ringType && isOperand && !isTaken)
+      if (alloc.getRing().getType() == ringType && isTurnRing(alloc) &&
+          !isTaken)
         ring = alloc;
     });
-    int64_t more =
-        kBuffers * bytesOfTile(tile.getShape(), tile.getElementType());
-    if (!ring && used + more > sharedLimit)
+    if (!ring && needWithTurns(kernel, stage) > sharedLimit)
       continue;
     ImplicitLocOpBuilder b(stage.getLoc(), roles);
     if (!ring)
       ring = tilegpu::AllocOp::create(b, ringType);
     b.setInsertionPoint(stage);
-    Value two = arith::ConstantOp::create(b, b.getI32IntegerAttr(kBuffers));
+    Value two = arith::ConstantOp::create(b, b.getI32IntegerAttr(kTurnBuffers));
     Value index = arith::RemUIOp::create(b, counter, two);
     Value slot = SlotOp::create(b, ring, index);
     auto store = tilegpu::StoreSharedOp::create(b, stage.getOperand(), slot);

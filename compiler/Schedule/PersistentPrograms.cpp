@@ -6,11 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Schedule/PersistentPrograms.h"
-#include "compiler/Analysis/Program/TileQueries.h"
-
-#include "compiler/Analysis/Layout/LayoutConversion.h"
-#include "compiler/Conversion/TileToTileGPU/LayoutAttrs.h"
-#include "compiler/Schedule/StorePlan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -251,68 +246,4 @@ void flashtile::gpu::closeProgramLoop(ImplicitLocOpBuilder &b,
   llvm::append_range(yielded, carried);
   scf::YieldOp::create(b, yielded);
   b.setInsertionPointAfter(programs.loop);
-}
-
-//===----------------------------------------------------------------------===//
-// Shared memory
-//===----------------------------------------------------------------------===//
-
-/// What is allocated in shared memory starts at multiples of this.
-static int64_t rounded(int64_t bytes) {
-  constexpr int64_t kAlignment = 1024;
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
-
-/// Whether warps hold parts of what is reduced to one element.
-static bool crossesWarps(Operation *reduce) {
-  unsigned axis = reduce->getAttrOfType<IntegerAttr>("axis").getInt();
-  DistributedLayout layout = layoutOf(reduce->getOperand(0).getType());
-  return llvm::any_of(layout.warps(), [&](const Digit &digit) {
-    return digit.extent > 1 && digit.step[axis] != 0;
-  });
-}
-
-int64_t flashtile::gpu::bytesBesideRings(
-    KernelOp kernel, function_ref<bool(tilegpu::StageOp)> isInRing) {
-  int64_t warps =
-      kernel->getAttrOfType<IntegerAttr>(tilegpu::TileGPUDialect::kNumWarpsAttr)
-          .getInt();
-  // Partial results of a reduction or a scan: eight of each lane at a time.
-  constexpr int64_t kPartialBytes = 8 * 32 * 8;
-  int64_t staged = 0, scratch = 0;
-  // What TMA can store has a buffer of its own, of the fewest columns.
-  DenseSet<Operation *> stored;
-  kernel.getBody().walk([&](tilegpu::StoreOp store) {
-    std::string whyNot;
-    std::optional<StorePlan> plan = planStore(store, kernel, whyNot);
-    if (!plan)
-      return;
-    stored.insert(plan->convert);
-    staged += rounded(plan->bytes(plan->widths.back()));
-  });
-  kernel.getBody().walk([&](Operation *op) {
-    if (stored.contains(op))
-      return;
-    if (auto stage = dyn_cast<tilegpu::StageOp>(op)) {
-      if (!isInRing(stage))
-        staged += rounded(sharedBytes(stage.getType()));
-    } else if (auto convert = dyn_cast<tilegpu::ConvertLayoutOp>(op)) {
-      auto type = cast<RankedTensorType>(convert.getType());
-      LayoutConversion plan =
-          planConversion(layoutOf(convert.getOperand().getType()),
-                         layoutOf(type), bytesOfElement(type.getElementType()));
-      if (plan.kind == LayoutConversion::Kind::SharedMemory)
-        scratch = std::max(scratch, rounded(plan.trip->memory.bytes()));
-    } else if (isa<ReshapeOp, JoinOp, CatOp, PrintOp>(op)) {
-      for (Value operand : op->getOperands())
-        if (auto type = dyn_cast<RankedTensorType>(operand.getType()))
-          scratch = std::max(
-              scratch,
-              rounded(2 * bytesOfTile(type.getShape(), type.getElementType())));
-    } else if (isa<ScanOp>(op) ||
-               (isa<SumOp, MaxOp, MinOp, ReduceOp>(op) && crossesWarps(op))) {
-      scratch = std::max(scratch, rounded(kPartialBytes * warps));
-    }
-  });
-  return staged + scratch;
 }

@@ -85,11 +85,6 @@ void closeProgramLoop(mlir::ImplicitLocOpBuilder &b, const ProgramShare &share,
                       const ProgramLoop &programs, mlir::ValueRange carried,
                       PositionFunction positionOf);
 
-/// Bytes of shared memory, at most, that the kernel's operations use beside
-/// rings: staged tiles that are not in `rings`, and scratch space.
-int64_t bytesBesideRings(tile::KernelOp kernel,
-                         llvm::function_ref<bool(tilegpu::StageOp)> isInRing);
-
 } // namespace flashtile::gpu
 
 #endif // FLASHTILE_COMPILER_SCHEDULE_PERSISTENTPROGRAMS_H

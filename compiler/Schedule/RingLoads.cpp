@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Schedule/ProgramOrder.h"
+#include "compiler/Schedule/SharedNeeds.h"
 #include "compiler/Schedule/Specializer.h"
 #include "dialects/Tile/Transforms/Remark.h"
 #include "dialects/Tile/Transforms/ScalarFacts.h"
@@ -255,10 +256,11 @@ std::optional<Persistence> Specializer::choosePersistence(std::string &whyNot) {
 }
 
 int64_t Specializer::bytesBeside() {
-  return bytesBesideRings(kernel, [&](StageOp stage) {
+  auto isInRing = [&](StageOp stage) {
     return llvm::any_of(loads,
                         [&](RingLoad &each) { return each.stage == stage; });
-  });
+  };
+  return bytesBesideRings(kernel, isInRing, /*afterOverlap=*/false);
 }
 
 /// Empty where blocks can take one program after the other.
@@ -269,7 +271,7 @@ std::string Specializer::whyNotPersistent() {
     return "the kernel prints the positions of its programs";
   int64_t inRings = 0;
   for (Ring &each : rings)
-    inRings += each.stages * each.bytes();
+    inRings += roundedShared(each.stages * each.bytes());
   int64_t beside = bytesBeside();
   // Rings live as long as the block.
   if (inRings + beside > sharedLimit)

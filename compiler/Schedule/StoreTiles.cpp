@@ -22,7 +22,7 @@
 
 #include "compiler/Conversion/TileToTileGPU/LayoutAttrs.h"
 #include "compiler/Schedule/Passes.h"
-#include "compiler/Schedule/PersistentPrograms.h"
+#include "compiler/Schedule/SharedNeeds.h"
 #include "compiler/Schedule/StorePlan.h"
 #include "dialects/Tile/Transforms/Remark.h"
 
@@ -124,9 +124,9 @@ std::string StoreTiles::rewrite(tilegpu::StoreOp store,
   std::optional<StorePlan> plan = planStore(store, getOperation(), whyNot);
   if (!plan)
     return whyNot;
-  const int64_t others = used - plan->bytes(plan->widths.back());
+  const int64_t others = used - roundedShared(plan->bytes(plan->widths.back()));
   for (int64_t columns : plan->widths) {
-    int64_t together = others + plan->bytes(columns);
+    int64_t together = others + roundedShared(plan->bytes(columns));
     if (together > sharedLimit)
       continue;
     used = together;
@@ -149,12 +149,7 @@ void StoreTiles::runOnOperation() {
   for (auto roles : llvm::to_vector(
            getOperation().getBody().getOps<tilegpu::WarpSpecializeOp>())) {
     bool any = false;
-    int64_t used = bytesBesideRings(getOperation(),
-                                    [](tilegpu::StageOp) { return false; });
-    getOperation().getBody().walk([&](tilegpu::AllocOp alloc) {
-      tilegpu::RingType ring = alloc.getRing().getType();
-      used += ring.getCount() * sharedBytes(ring.getSlotType());
-    });
+    int64_t used = sharedBytesAtMost(getOperation(), /*afterOverlap=*/true);
     SmallVector<tilegpu::StoreOp> stores;
     roles.getConsumer().walk(
         [&](tilegpu::StoreOp store) { stores.push_back(store); });
