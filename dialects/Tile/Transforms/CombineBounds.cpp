@@ -12,7 +12,8 @@
 //   %mask = %iota < %limit
 //
 // A tile has far fewer rows than elements, and each element then takes one
-// comparison with a constant.
+// comparison with a constant. A mask with one bound has one comparison anyway,
+// and stays: the limit would take a register more.
 //
 //===----------------------------------------------------------------------===//
 
@@ -152,8 +153,8 @@ static void tighten(ImplicitLocOpBuilder &b, Bound &bound, Value limit) {
 }
 
 /// Moves what the counter starts at to the limit: `splat(start) + rest`, with
-/// dimensions inserted perhaps. Whether it did.
-static bool takeStart(ImplicitLocOpBuilder &b, Bound &bound, Block *block) {
+/// dimensions inserted perhaps.
+static void takeStart(ImplicitLocOpBuilder &b, Bound &bound, Block *block) {
   SmallVector<ExpandDimsOp> inserted;
   Value value = bound.counter;
   while (auto expand = value.getDefiningOp<ExpandDimsOp>()) {
@@ -162,21 +163,20 @@ static bool takeStart(ImplicitLocOpBuilder &b, Bound &bound, Block *block) {
   }
   auto sum = value.getDefiningOp<arith::AddIOp>();
   if (!sum)
-    return false;
+    return;
   Value start = repeated(sum.getLhs()), rest = sum.getRhs();
   if (tileOf(start)) {
     start = repeated(sum.getRhs());
     rest = sum.getLhs();
   }
   if (tileOf(start) || isMadeIn(rest, block))
-    return false;
+    return;
   for (ExpandDimsOp expand : llvm::reverse(inserted))
     rest = ExpandDimsOp::create(b, expand.getType(), rest, expand.getAxis());
   bound.counter = rest;
   if (RankedTensorType type = tileOf(bound.limit))
     start = SplatOp::create(b, type, start);
   bound.limit = arith::SubIOp::create(b, bound.limit, start);
-  return true;
 }
 
 /// The bound as a mask of `type`.
@@ -247,19 +247,6 @@ static bool combine(arith::AndIOp root) {
   return true;
 }
 
-/// Takes the start of a counter out of a single comparison.
-static bool simplify(arith::CmpIOp compare) {
-  ImplicitLocOpBuilder b(compare.getLoc(), compare);
-  std::optional<Bound> bound =
-      readBound(b, compare.getResult(), compare->getBlock());
-  if (!bound || !takeStart(b, *bound, compare->getBlock()))
-    return false;
-  compare.replaceAllUsesWith(
-      materialize(b, *bound, cast<RankedTensorType>(compare.getType())));
-  compare.erase();
-  return true;
-}
-
 void CombineBounds::runOnOperation() {
   SmallVector<arith::AndIOp> roots;
   auto isMask = [](Operation *op) {
@@ -274,11 +261,4 @@ void CombineBounds::runOnOperation() {
   });
   for (arith::AndIOp root : roots)
     numCombined += combine(root);
-  SmallVector<arith::CmpIOp> compares;
-  getOperation()->walk([&](arith::CmpIOp op) {
-    if (isMask(op) && !op->use_empty())
-      compares.push_back(op);
-  });
-  for (arith::CmpIOp compare : compares)
-    numSimplified += simplify(compare);
 }

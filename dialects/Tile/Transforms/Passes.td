@@ -129,9 +129,8 @@ def CombineBoundsPass : Tile_Pass<"tile-combine-bounds"> {
     Input: conjunctions of signed comparisons of one tile, computed in the loop,
     with scalars or with tiles that vary along other dimensions.
 
-    Output: one comparison for each direction. `start` is taken out of single
-    comparisons, too. Index arithmetic is taken not to overflow, as in
-    `tile-split-loops`.
+    Output: one comparison for each direction. A single bound stays as it is.
+    Index arithmetic is taken not to overflow, as in `tile-split-loops`.
 
     Example: tests/dialects/Tile/Transforms/combine-bounds.mlir
 
@@ -140,9 +139,7 @@ def CombineBoundsPass : Tile_Pass<"tile-combine-bounds"> {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
   let statistics = [
-    Statistic<"numCombined", "combined", "masks with fewer comparisons">,
-    Statistic<"numSimplified", "simplified",
-              "comparisons with constant positions">];
+    Statistic<"numCombined", "combined", "masks with fewer comparisons">];
 }
 
 def ExpToExp2Pass : Tile_Pass<"tile-exp-to-exp2"> {
