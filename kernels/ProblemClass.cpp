@@ -7,16 +7,14 @@
 
 #include "kernels/ProblemClass.h"
 
-#include "runtime/cuda/CudaDevice.h"
+#include "runtime/GpuModule.h"
 
 using namespace flashtile;
 
 DeviceClass flashtile::deviceClassOf(Device device) {
   if (!device.isCuda())
     return DeviceClass::Cpu;
-  const CudaDeviceProperties &properties = CudaDevice::get(device).properties();
-  const bool isHopper =
-      properties.computeMajor == 9 && properties.computeMinor == 0;
+  const bool isHopper = gpuTarget(CudaDevice::get(device)) == "sm_90a";
   return isHopper ? DeviceClass::Sm90a : DeviceClass::Sm80;
 }
 

@@ -9,6 +9,7 @@
 
 #include "compiler/Driver/PtxLog.h"
 #include "compiler/Support/Error.h"
+#include "runtime/EnvOptions.h"
 
 using namespace flashtile;
 
@@ -20,6 +21,18 @@ std::string flashtile::gpuTarget(const CudaDevice &device) {
                     device.describe() + " is older; the cpu target works");
   const bool isHopper =
       properties.computeMajor == 9 && properties.computeMinor == 0;
+  static const std::string asked = EnvOptions::read().cudaTarget;
+  if (asked == "sm_90a" && !isHopper)
+    throw Error(ErrorCode::Unsupported,
+                "FLASHTILE_CUDA_TARGET=sm_90a needs a GPU of architecture "
+                "sm_90, but " +
+                    device.describe() + " is another one");
+  if (!asked.empty() && asked != "sm_90a" && asked != "sm_80")
+    throw Error(ErrorCode::InvalidArgument,
+                "FLASHTILE_CUDA_TARGET: expected sm_80 or sm_90a, but got '" +
+                    asked + "'");
+  if (!asked.empty())
+    return asked;
   return isHopper ? "sm_90a" : "sm_80";
 }
 
