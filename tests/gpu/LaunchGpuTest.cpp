@@ -5,6 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kernels/FlashAttention.h"
+#include "runtime/GpuModule.h"
 #include "runtime/cuda/PtxVersion.h"
 #include "runtime/cuda/TensorMap.h"
 #include "tests/gpu/ChildProcess.h"
@@ -259,4 +261,45 @@ TEST_F(LaunchGpuTest, AfterAFaultTheContextIsLostAndTheProcessGoesOn) {
 TEST_F(LaunchGpuTest, AStaticModuleDoesNoHarmAtExit) {
   const ChildResult ended = runInChild(exitWithStaticModule);
   EXPECT_EQ(ended.exitCode, 22) << ended.errors;
+}
+
+//===----------------------------------------------------------------------===//
+// FLASHTILE_CUDA_TARGET
+//===----------------------------------------------------------------------===//
+
+static void compileForEveryGpu() {
+  setenv("FLASHTILE_CUDA_TARGET", "sm_80", 1);
+  const Tensor x = Tensor::randn({1, 100, 64}, DType::F32, 1)
+                       .to(DType::BF16)
+                       .to(Device::cuda(0));
+  const Tensor o = flashAttention(x, x, x, {}).o.to(Device::cpu());
+  const std::string target = gpuTarget(CudaDevice::get(0));
+  std::fprintf(stderr, "%s, %lld elements", target.c_str(),
+               static_cast<long long>(o.numel()));
+  std::exit(target == "sm_80" ? 0 : 1);
+}
+
+TEST_F(LaunchGpuTest, OlderInstructionsRunWhereAsked) {
+  const ChildResult result = runInChild(compileForEveryGpu);
+  EXPECT_EQ(result.exitCode, 0);
+  EXPECT_THAT(result.errors, testing::HasSubstr("sm_80, 6400 elements"));
+}
+
+static void compileForNoGpu() {
+  setenv("FLASHTILE_CUDA_TARGET", "sm_75", 1);
+  try {
+    gpuTarget(CudaDevice::get(0));
+  } catch (const Error &error) {
+    std::fprintf(stderr, "%s", error.what());
+    std::exit(0);
+  }
+  std::exit(1);
+}
+
+TEST_F(LaunchGpuTest, UnknownInstructionsAreNamed) {
+  const ChildResult result = runInChild(compileForNoGpu);
+  EXPECT_EQ(result.exitCode, 0);
+  EXPECT_THAT(result.errors,
+              testing::HasSubstr("FLASHTILE_CUDA_TARGET: expected sm_80 or "
+                                 "sm_90a, but got 'sm_75'"));
 }
