@@ -7,7 +7,7 @@
 //
 // of a result of warpgroup products becomes
 //
-//   wait until the store before has read the buffer; barrier
+//   wait until the store before from the buffer has read it; barrier
 //   x to the buffer by stmatrix; fence; barrier
 //   one thread copies the buffer by TMA, in the background
 //
@@ -49,7 +49,8 @@ struct StoreTiles
 
 private:
   std::string rewrite(tilegpu::StoreOp store, tilegpu::WarpSpecializeOp roles,
-                      int64_t &used);
+                      int64_t &used,
+                      SmallVectorImpl<tilegpu::TmaStoreWaitOp> &waits);
 };
 } // namespace
 
@@ -75,9 +76,12 @@ static bool isSharedByRows(Type tile, int64_t &warps) {
   return true;
 }
 
-/// Stores the tile, `columns` at a time, through one buffer.
-static void storeByTma(tilegpu::StoreOp store, const StorePlan &plan,
-                       int64_t columns, tilegpu::WarpSpecializeOp roles) {
+/// Stores the tile, `columns` at a time, through one buffer. What waits until
+/// that may be written.
+static tilegpu::TmaStoreWaitOp storeByTma(tilegpu::StoreOp store,
+                                          const StorePlan &plan,
+                                          int64_t columns,
+                                          tilegpu::WarpSpecializeOp roles) {
   tilegpu::ConvertLayoutOp convert = plan.convert;
   auto type = cast<RankedTensorType>(store.getValue().getType());
   ImplicitLocOpBuilder b(store.getLoc(), roles);
@@ -98,8 +102,11 @@ static void storeByTma(tilegpu::StoreOp store, const StorePlan &plan,
   for (Value coordinate : plan.window.coordinates)
     coordinates.push_back(toCoordinate(b, coordinate));
   const Value firstColumn = coordinates.front();
+  tilegpu::TmaStoreWaitOp firstWait;
   for (int64_t first = 0; first < type.getDimSize(1); first += columns) {
-    tilegpu::TmaStoreWaitOp::create(b, 0, /*read=*/true, byWarp);
+    auto wait = tilegpu::TmaStoreWaitOp::create(b, 0, /*read=*/true, byWarp);
+    if (first == 0)
+      firstWait = wait;
     if (!byWarp)
       tilegpu::BarrierOp::create(b);
     Value slot = tilegpu::SlotOp::create(b, buffer, i32(0));
@@ -113,13 +120,24 @@ static void storeByTma(tilegpu::StoreOp store, const StorePlan &plan,
   }
   store.erase();
   convert.erase();
+  return firstWait;
+}
+
+/// Each tile has a buffer of its own: before the first is written, all copies
+/// of the program before have read theirs, and no other wait is needed. They
+/// count for the thread that started them.
+static void waitOnce(MutableArrayRef<tilegpu::TmaStoreWaitOp> waits) {
+  for (tilegpu::TmaStoreWaitOp wait : waits.drop_front())
+    if (wait.getByWarp() && waits.front().getByWarp())
+      wait.erase();
 }
 
 /// Does it with the widest buffer that fits, or says why not. `used`: bytes of
 /// shared memory, with the narrowest buffers of what is still to be stored.
-std::string StoreTiles::rewrite(tilegpu::StoreOp store,
-                                tilegpu::WarpSpecializeOp roles,
-                                int64_t &used) {
+std::string
+StoreTiles::rewrite(tilegpu::StoreOp store, tilegpu::WarpSpecializeOp roles,
+                    int64_t &used,
+                    SmallVectorImpl<tilegpu::TmaStoreWaitOp> &waits) {
   std::string whyNot;
   std::optional<StorePlan> plan = planStore(store, getOperation(), whyNot);
   if (!plan)
@@ -131,7 +149,7 @@ std::string StoreTiles::rewrite(tilegpu::StoreOp store,
       continue;
     used = together;
     requireRowLength(getOperation(), *plan);
-    storeByTma(store, *plan, columns, roles);
+    waits.push_back(storeByTma(store, *plan, columns, roles));
     return {};
   }
   return "a buffer for it would make " + std::to_string(used) +
@@ -148,7 +166,7 @@ void StoreTiles::runOnOperation() {
   }
   for (auto roles : llvm::to_vector(
            getOperation().getBody().getOps<tilegpu::WarpSpecializeOp>())) {
-    bool any = false;
+    SmallVector<tilegpu::TmaStoreWaitOp> waits;
     int64_t used = sharedBytesAtMost(getOperation(), /*afterOverlap=*/true);
     SmallVector<tilegpu::StoreOp> stores;
     roles.getConsumer().walk(
@@ -157,14 +175,14 @@ void StoreTiles::runOnOperation() {
       if (!isa<BlockPtrType>(store.getPointer().getType()) ||
           cast<RankedTensorType>(store.getValue().getType()).getRank() != 2)
         continue;
-      std::string whyNot = rewrite(store, roles, used);
-      any |= whyNot.empty();
+      std::string whyNot = rewrite(store, roles, used, waits);
       if (!whyNot.empty())
         remarkMissed(store, "tilegpu-store-tiles", "Store",
                      "a tile is stored by threads: " + whyNot);
     }
-    if (!any)
+    if (waits.empty())
       continue;
+    waitOnce(waits);
     remarkApplied(roles, "tilegpu-store-tiles", "Store",
                   "tiles are stored by TMA");
     // The block's shared memory stays until the last store has read it.

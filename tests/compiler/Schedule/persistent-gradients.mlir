@@ -52,9 +52,14 @@
 // Keys and values are free behind the last loop, before results are stored.
 // CHECK: tilegpu.mbarrier_arrive
 // CHECK-NEXT: tilegpu.mbarrier_arrive
+// One wait for the copies of the program before.
+// CHECK: tilegpu.tma_store_wait by_warp {pending = 0 : i32, read}
+// CHECK-NOT: tilegpu.tma_store_wait
 // CHECK: tilegpu.tma_store %
+// CHECK-NOT: tilegpu.tma_store_wait
 // CHECK: tilegpu.tma_store %
 // CHECK: scf.yield {{.*}}%[[THIRD]]#2, %[[THIRD]]#3
+// CHECK: tilegpu.tma_store_wait {pending = 0 : i32, read}
 module {
   tile.kernel @flash_attention_backward_keys_causal(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %v: !tile.ptr<bf16>, %grad_o: !tile.ptr<bf16>, %shift: !tile.ptr<f32>, %delta: !tile.ptr<f32>, %dk: !tile.ptr<bf16>, %dv: !tile.ptr<bf16>, %dq_sum: !tile.ptr<f32>, %heads_q: i32, %heads_kv: i32, %seq_q: i32, %seq_k: i32, %row_pitch: i32, %batch: i32, %q_stride_batch: i64, %q_stride_head: i64, %q_stride_row: i64, %k_stride_batch: i64, %k_stride_head: i64, %k_stride_row: i64, %v_stride_batch: i64, %v_stride_head: i64, %v_stride_row: i64, %grad_o_stride_batch: i64, %grad_o_stride_head: i64, %grad_o_stride_row: i64, %dk_stride_batch: i64, %dk_stride_head: i64, %dk_stride_row: i64, %dv_stride_batch: i64, %dv_stride_head: i64, %dv_stride_row: i64, %scale: f32) grid(d0, d1, d2, d3, d4, d5, d6, d7, d8, d9, d10, d11, d12, d13, d14, d15, d16, d17, d18, d19, d20, d21, d22, d23) -> (d3 ceildiv 128, d1, d5) {
     %c128_i32 = arith.constant 128 : i32

@@ -218,6 +218,7 @@ std::vector<ShippedKernel> shippedKernels() {
 const std::map<std::string, int64_t> knownToSpill = {
     {"keys_and_dq_bf16_d128_causal_sm_90a", 4},
     {"keys_and_dq_bf16_d64_causal_sm_90a", 40},
+    {"keys_and_dq_bf16_d64_sm_90a", 20},
     {"keys_and_dq_bf16_d96_causal_sm_90a", 8},
     {"keys_bf16_d128_causal_sm_90a", 8},
     {"keys_bf16_d192_causal_sm_90a", 12},
