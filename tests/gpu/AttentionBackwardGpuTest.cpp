@@ -178,7 +178,24 @@ INSTANTIATE_TEST_SUITE_P(
         BackwardCase{{1, 2, 200, 200}, {1, 2, 200, 200}, DType::BF16, false},
         // More programs than multiprocessors, which take several each.
         BackwardCase{{2, 100, 130, 64}, {2, 50, 200, 64}, DType::BF16, false},
-        BackwardCase{{150, 300, 128}, {150, 140, 128}, DType::F16, true}));
+        BackwardCase{{150, 300, 128}, {150, 140, 128}, DType::F16, true},
+        BackwardCase{{150, 300, 128}, {150, 270, 128}, DType::BF16, false},
+        BackwardCase{{150, 300, 64}, {150, 400, 64}, DType::BF16, false},
+        BackwardCase{{150, 400, 64}, {150, 300, 64}, DType::F16, true},
+        BackwardCase{{160, 260, 96}, {160, 260, 96}, DType::BF16, true}));
+
+// Blocks take programs with and without iterations: no row sees the last keys.
+TEST_F(BackwardGpuTest, ManyProgramsWithoutQueries) {
+  for (const int64_t d : {64, 128}) {
+    Pass run({{150, 140, d}, {150, 400, d}, DType::BF16, true});
+    run.options.alignment = CausalAlignment::TopLeft;
+    run.prepare();
+    const Judge judge(run);
+    for (const Form form : {Form::Fused, Form::FusedDeterministic})
+      judge.expectAccurate(run.gradients(form),
+                           toString(form) + " " + std::to_string(d));
+  }
+}
 
 // Every length around the edges of tiles.
 TEST_F(BackwardGpuTest, LengthsAroundTheEdgesOfTiles) {
