@@ -128,7 +128,7 @@ void Specializer::makeRings() {
 SmallVector<RingLoad *> Specializer::loadsIn(Block *block) {
   SmallVector<RingLoad *> found;
   for (RingLoad &each : loads)
-    if (each.load->getBlock() == block && !rings[each.ring].leader)
+    if (each.load && each.load->getBlock() == block && !rings[each.ring].leader)
       found.push_back(&each);
   llvm::sort(found, [](RingLoad *x, RingLoad *y) {
     return x->load->isBeforeInBlock(y->load);
@@ -139,7 +139,7 @@ SmallVector<RingLoad *> Specializer::loadsIn(Block *block) {
 SmallVector<RingLoad *> Specializer::companionsOf(const RingLoad &each) {
   SmallVector<RingLoad *> found;
   for (RingLoad &other : loads)
-    if (other.load->getBlock() == each.load->getBlock() &&
+    if (other.load && other.load->getBlock() == each.load->getBlock() &&
         rings[other.ring].leader == each.ring)
       found.push_back(&other);
   return found;
@@ -335,7 +335,7 @@ static Operation *completionOf(Operation *reader) {
   return reader;
 }
 
-void Specializer::consume(const RingLoad &each, Value counter) {
+void Specializer::consume(RingLoad &each, Value counter) {
   Ring &ring = rings[each.ring];
   tilegpu::LoadOp load = each.load;
   StageOp stage = each.stage;
@@ -379,6 +379,7 @@ void Specializer::consume(const RingLoad &each, Value counter) {
     load.getResult().replaceAllUsesWith(
         tilegpu::LoadSharedOp::create(b, load.getType(), slot));
   load.erase();
+  each.load = {};
   for (RingLoad *other : companions) {
     Operation *user = nullptr;
     for (Operation *each : other->load->getUsers()) {
@@ -391,6 +392,7 @@ void Specializer::consume(const RingLoad &each, Value counter) {
     other->load.getResult().replaceAllUsesWith(
         tilegpu::LoadSharedOp::create(b, other->load.getType(), row));
     other->load.erase();
+    other->load = {};
   }
   if (!counter)
     return;

@@ -40,7 +40,7 @@ struct Ring {
 
 /// A load of the kernel, which goes through a ring.
 struct RingLoad {
-  tilegpu::LoadOp load;
+  tilegpu::LoadOp load;   ///< null: the consumer has it already
   tilegpu::StageOp stage; ///< null: to registers only
   TmaWindow window;
   unsigned ring;
@@ -82,7 +82,7 @@ private:
                mlir::IRMapping &mapping);
   void copy(const RingLoad &each, mlir::Value index, mlir::IRMapping &mapping);
   mlir::Value inProducer(mlir::Value value, mlir::IRMapping &mapping);
-  void consume(const RingLoad &each, mlir::Value counter);
+  void consume(RingLoad &each, mlir::Value counter);
   /// In order, without those that come with others.
   llvm::SmallVector<RingLoad *> loadsIn(mlir::Block *block);
   /// Those that come with `each`.
