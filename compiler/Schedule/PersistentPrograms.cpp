@@ -162,12 +162,23 @@ private:
 };
 } // namespace
 
+/// What is told where there is no further program: who hears it need not know
+/// how many there are.
+static constexpr int64_t kNoProgram = -1;
+
+static Value numberOrNone(ImplicitLocOpBuilder &b, const ProgramShare &share,
+                          Value number) {
+  Value isProgram = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, number,
+                                          share.programs);
+  return arith::SelectOp::create(b, isProgram, number, i32(b, kNoProgram));
+}
+
 /// Carries the number of a program, its position, how many the block had before
 /// and `inits`.
 static ProgramLoop openCountedLoop(ImplicitLocOpBuilder &b,
                                    const ProgramShare &share,
                                    ValueRange inits) {
-  SmallVector<Value> first = {share.block};
+  SmallVector<Value> first = {numberOrNone(b, share, share.block)};
   llvm::append_range(first, share.firstPosition);
   first.push_back(i32(b, 0));
   llvm::append_range(first, inits);
@@ -176,7 +187,7 @@ static ProgramLoop openCountedLoop(ImplicitLocOpBuilder &b,
   auto loop = scf::WhileOp::create(b, types, first);
   Block *before = b.createBlock(&loop.getBefore(), {}, types, locations);
   Value isProgram = arith::CmpIOp::create(
-      b, arith::CmpIPredicate::ult, before->getArgument(0), share.programs);
+      b, arith::CmpIPredicate::ne, before->getArgument(0), i32(b, kNoProgram));
   scf::ConditionOp::create(b, isProgram, before->getArguments());
   Block *body = b.createBlock(&loop.getAfter(), {}, types, locations);
   ArrayRef<BlockArgument> arguments = body->getArguments();
@@ -213,11 +224,14 @@ static SmallVector<Value> nextProgram(ImplicitLocOpBuilder &b,
   Value taken =
       tilegpu::TakeProgramOp::create(b, b.getI32Type(), share.programs);
   goWhereToTell(b, body);
-  SmallVector<Value> program = {arith::AddIOp::create(b, share.blocks, taken)};
+  // Read again: producers have few registers.
+  Value blocks = tilegpu::NumBlocksOp::create(b);
+  Value number = arith::AddIOp::create(b, blocks, taken);
+  SmallVector<Value> program = {numberOrNone(b, share, number)};
   // What is no program has no position.
   Value last = arith::SubIOp::create(b, share.programs, i32(b, 1));
-  llvm::append_range(
-      program, positionOf(arith::MinUIOp::create(b, program.front(), last)));
+  llvm::append_range(program,
+                     positionOf(arith::MinUIOp::create(b, number, last)));
   Messages(b, share, programs.round).tell(program);
   return program;
 }

@@ -241,14 +241,19 @@ void Specializer::writeProducers(Block *block, int64_t count) {
   if (count > 1)
     id = tilegpu::ProducerIdOp::create(b);
   for (int64_t producer = 0; producer < count; ++producer) {
-    OpBuilder::InsertionGuard guard(b);
-    if (id) {
-      Value mine =
-          arith::CmpIOp::create(b, arith::CmpIPredicate::eq, id, i32(producer));
-      auto branch = scf::IfOp::create(b, mine, /*withElseRegion=*/false);
-      b.setInsertionPoint(branch.thenYield());
+    if (!id) {
+      writeProducer(producer);
+      continue;
     }
+    // One inside of the other's else: none keeps its number.
+    bool hasNext = producer + 1 < count;
+    Value mine =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, id, i32(producer));
+    auto branch = scf::IfOp::create(b, mine, /*withElseRegion=*/hasNext);
+    b.setInsertionPoint(branch.thenYield());
     writeProducer(producer);
+    if (hasNext)
+      b.setInsertionPoint(branch.elseYield());
   }
   b.setInsertionPointToEnd(block);
   tilegpu::YieldOp::create(b);

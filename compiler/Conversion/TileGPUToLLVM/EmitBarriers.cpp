@@ -188,7 +188,7 @@ void GpuEmitter::emitReadWord(tilegpu::ReadWordOp op) {
 }
 
 void GpuEmitter::emitTakeProgram(tilegpu::TakeProgramOp op) {
-  Value blocks = NVVM::GridDimXOp::create(b, b.getI32Type());
+  Value blocks = readAgain(b, "nctaid.x");
   Value programs = scalar(op.getPrograms());
   Value last = arith::SubIOp::create(b, programs, i32(1));
   // Behind the last of all, the counter is 0 for the next launch.

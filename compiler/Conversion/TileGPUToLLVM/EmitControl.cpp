@@ -112,9 +112,7 @@ LogicalResult GpuEmitter::emitWhile(scf::WhileOp loop) {
     ThreadState outer = self;
     if (hasPrograms && role == Role::Consumer &&
         &region == &newLoop.getAfter()) {
-      self.warp = shuffleIndex(
-          arith::DivUIOp::create(b, readAgain(b, "tid.x"), i32(lanesPerWarp)),
-          i32(0));
+      findWarpAgain();
       findThreadAgain(); // what is found once comes behind that
     }
     if (failed(emitBlock(from)))

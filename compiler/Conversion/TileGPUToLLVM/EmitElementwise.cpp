@@ -377,7 +377,50 @@ static bool castsMasked(Operation *op) {
          (to.isF16() || to.isBF16());
 }
 
+/// thread + constant < limit as constant < limit - thread: the constants take
+/// no registers, nor instructions. Counters are never negative, so limits below
+/// -1 are as good as -1, from which the difference does not wrap.
+bool GpuEmitter::emitCounterCompare(Operation *op) {
+  auto compare = dyn_cast<arith::CmpIOp>(op);
+  if (!compare || !getElementType(compare.getLhs().getType()).isInteger(32))
+    return false;
+  arith::CmpIPredicate predicate = compare.getPredicate();
+  if (predicate != arith::CmpIPredicate::slt &&
+      predicate != arith::CmpIPredicate::sle &&
+      predicate != arith::CmpIPredicate::sgt &&
+      predicate != arith::CmpIPredicate::sge)
+    return false;
+  const Registers lhs = tiles.at(compare.getLhs()),
+                  rhs = tiles.at(compare.getRhs());
+  auto count = [&](const Registers &values) {
+    return llvm::all_of(values,
+                        [&](Value value) { return counters.contains(value); });
+  };
+  bool onLeft = count(lhs);
+  if (onLeft == count(rhs))
+    return false;
+  llvm::DenseMap<std::pair<Value, Value>, Value> rests;
+  auto restOf = [&](Value limit, Value thread) {
+    Value &rest = rests[{limit, thread}];
+    if (!rest)
+      rest = arith::SubIOp::create(b, arith::MaxSIOp::create(b, limit, i32(-1)),
+                                   thread);
+    return rest;
+  };
+  Registers results;
+  for (auto [left, right] : llvm::zip(lhs, rhs)) {
+    auto [thread, own] = counters.at(onLeft ? left : right);
+    Value constant = i32(own), rest = restOf(onLeft ? right : left, thread);
+    results.push_back(arith::CmpIOp::create(
+        b, predicate, onLeft ? constant : rest, onLeft ? rest : constant));
+  }
+  tiles[op->getResult(0)] = results;
+  return true;
+}
+
 LogicalResult GpuEmitter::emitElementwise(Operation *op) {
+  if (emitCounterCompare(op))
+    return success();
   int64_t count = layoutOf(op->getResult(0).getType()).registersPerThread();
   if (castsMasked(op) && count % 2 == 0) {
     const Registers from = tiles.at(op->getOperand(0));
@@ -453,9 +496,14 @@ LogicalResult GpuEmitter::emitTileOp(Operation *op) {
     return fill(constantOf(full.getValueAttr())), success();
   if (auto arange = dyn_cast<ArangeOp>(op)) {
     Registers values;
-    for (int64_t index = 0; index < count; ++index)
-      values.push_back(arith::AddIOp::create(b, coordinate(layout, index, 0),
-                                             i32(int32_t(arange.getStart()))));
+    int64_t start = int32_t(arange.getStart());
+    for (int64_t index = 0; index < count; ++index) {
+      values.push_back(
+          arith::AddIOp::create(b, coordinate(layout, index, 0), i32(start)));
+      int64_t own = layout.offset(HardwareIndex::Register, index)[0];
+      if (start >= 0)
+        counters[values.back()] = {threadOffset(layout, 0), start + own};
+    }
     tiles[result] = values;
     return success();
   }

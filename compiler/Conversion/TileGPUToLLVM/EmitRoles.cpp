@@ -77,6 +77,13 @@ LogicalResult GpuEmitter::emitWarpSpecialize(WarpSpecializeOp op) {
                                            self.warp, i32(warpCount()));
   auto branch = scf::IfOp::create(b, isProducer, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
+  // What a role needs of the thread takes no registers in front of it.
+  ThreadState outer = self;
+  auto findRole = [&] {
+    self = outer;
+    findWarpAgain();
+    findThreadAgain(); // what is found once comes behind that
+  };
   auto emitRole = [&](Role which, Region &region) {
     role = which;
     stored = added = false;
@@ -88,6 +95,7 @@ LogicalResult GpuEmitter::emitWarpSpecialize(WarpSpecializeOp op) {
     b.setInsertionPoint(branch.thenYield());
     NVVM::SetMaxRegisterOp::create(b, op.getProducerRegisters(),
                                    NVVM::SetMaxRegisterAction::decrease);
+    findRole();
     Value copies =
         arith::CmpIOp::create(b, arith::CmpIPredicate::ult, self.warp,
                               i32(warpCount() + int64_t(op.getProducers())));
@@ -102,7 +110,10 @@ LogicalResult GpuEmitter::emitWarpSpecialize(WarpSpecializeOp op) {
   b.setInsertionPoint(branch.elseYield());
   NVVM::SetMaxRegisterOp::create(b, op.getConsumerRegisters(),
                                  NVVM::SetMaxRegisterAction::increase);
-  return emitRole(Role::Consumer, op.getConsumer());
+  findRole();
+  LogicalResult emitted = emitRole(Role::Consumer, op.getConsumer());
+  self = outer;
+  return emitted;
 }
 
 std::optional<LogicalResult> GpuEmitter::emitHopperOp(Operation *op) {

@@ -96,6 +96,8 @@ LogicalResult GpuEmitter::emitBlock(Block &block) {
     if (runsProducts(&op)) {
       if (!outer)
         outer = self;
+      if (isHopper() && role != Role::Producer)
+        findWarpAgain();
       findThreadAgain();
       if (&block == &kernel.getBody().front() && !isHopper())
         findProgramAgain(&op);
@@ -125,8 +127,8 @@ Value flashtile::gpu::readAgain(ImplicitLocOpBuilder &b,
       .getResult(0);
 }
 
-/// What follows from a program's position, as orders of programs have it, and is
-/// better computed anew than kept.
+/// What follows from a program's position, as orders of programs have it, and
+/// is better computed anew than kept.
 static bool followsFromPosition(Operation &op) {
   return isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp,
              arith::IndexCastOp, arith::AddIOp, arith::SubIOp, arith::MulIOp,
@@ -153,6 +155,12 @@ void GpuEmitter::findProgramAgain(Operation *after) {
     if (succeeded(emitScalar(&op)))
       found.insert(op.getResult(0));
   }
+}
+
+void GpuEmitter::findWarpAgain() {
+  self.warp = shuffleIndex(
+      arith::DivUIOp::create(b, readAgain(b, "tid.x"), i32(lanesPerWarp)),
+      i32(0));
 }
 
 void GpuEmitter::findThreadAgain() {
@@ -249,7 +257,10 @@ LogicalResult GpuEmitter::emitScalar(Operation *op) {
     return success();
   }
   if (isa<tilegpu::NumBlocksOp>(op)) {
-    scalars.map(op->getResult(0), NVVM::GridDimXOp::create(b, b.getI32Type()));
+    scalars.map(op->getResult(0),
+                role == Role::Producer
+                    ? readAgain(b, "nctaid.x")
+                    : Value(NVVM::GridDimXOp::create(b, b.getI32Type())));
     return success();
   }
   auto all = [&](ValueRange values) {

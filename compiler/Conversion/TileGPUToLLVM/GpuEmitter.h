@@ -104,6 +104,9 @@ private:
   // Elementwise code, views and constants (EmitElementwise.cpp).
   mlir::LogicalResult emitTileOp(mlir::Operation *op);
   mlir::LogicalResult emitElementwise(mlir::Operation *op);
+  /// A comparison with elements of a tile.arange, by constants; false where it
+  /// is none.
+  bool emitCounterCompare(mlir::Operation *op);
   /// The results of an elementwise operation of one element.
   llvm::SmallVector<mlir::Value> emitElements(mlir::Operation *op,
                                               mlir::ValueRange operands);
@@ -376,6 +379,8 @@ private:
   int64_t reserveScratch(int64_t bytes);
   /// From here on, what depends on the thread is computed anew.
   void findThreadAgain();
+  /// The same for the warp on sm_90a, by all lanes: it is the same in all.
+  void findWarpAgain();
   /// The same for what depends on the program, behind an operation of the
   /// kernel's block.
   void findProgramAgain(mlir::Operation *after);
@@ -397,6 +402,8 @@ private:
   mlir::IRMapping scalars;
   llvm::DenseMap<mlir::Value, Registers> tiles;
   llvm::DenseMap<mlir::Value, GpuWindow> windows;
+  /// Registers of a tile.arange as a value of the thread and a constant.
+  llvm::DenseMap<mlir::Value, std::pair<mlir::Value, int64_t>> counters;
   /// Offset in shared memory of staged tiles and of rings.
   llvm::DenseMap<mlir::Value, int64_t> stages;
   /// Addresses of buffers of rings, which are chosen at run time.

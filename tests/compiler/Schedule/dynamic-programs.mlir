@@ -31,7 +31,6 @@
 // The position of the block's first program.
 // CHECK: %[[BLOCK:.*]] = tilegpu.block_id
 // CHECK: %[[X:.*]] = tile.assume
-// CHECK: %[[BLOCKS:.*]] = tilegpu.num_blocks
 // CHECK: arith.muli
 // CHECK: %[[PROGRAMS:.*]] = arith.muli
 // Two programs on their way, each a number and the position along x.
@@ -41,8 +40,10 @@
 // CHECK: %[[EMPTY:.*]] = tilegpu.mbarriers {arrivals = 5 : i32} : <2>
 // CHECK: tilegpu.warp_specialize
 
-// CHECK: scf.while (%[[P:[a-z0-9]+]] = %[[BLOCK]], %[[AT:[a-z0-9]+]] = %[[X]], %[[R:[a-z0-9]+]] = %c0{{.*}}, %{{.*}} = %c0{{.*}}, %{{.*}} = %c0{{.*}}) :
-// CHECK:   %[[MORE:.*]] = arith.cmpi ult, %[[P]], %[[PROGRAMS]]
+// CHECK: %[[IS:.*]] = arith.cmpi ult, %[[BLOCK]], %[[PROGRAMS]]
+// CHECK: %[[FIRST:.*]] = arith.select %[[IS]], %[[BLOCK]], %[[NONE:c-1[_a-z0-9]*]]
+// CHECK: scf.while (%[[P:[a-z0-9]+]] = %[[FIRST]], %[[AT:[a-z0-9]+]] = %[[X]], %[[R:[a-z0-9]+]] = %c0{{.*}}, %{{.*}} = %c0{{.*}}, %{{.*}} = %c0{{.*}}) :
+// CHECK:   %[[MORE:.*]] = arith.cmpi ne, %[[P]], %[[NONE]]
 // CHECK:   scf.condition(%[[MORE]])
 // CHECK: ^bb0(%[[P:[a-z0-9]+]]: i32, %[[AT:[a-z0-9]+]]: i32, %[[R:[a-z0-9]+]]: i32,
 // The first producer takes another one before the copies of this one.
@@ -54,9 +55,12 @@
 // CHECK:     tilegpu.tma_load
 // CHECK:     scf.yield
 // There is one loop: it tells behind that.
-// CHECK:   %[[NEXT:.*]] = arith.addi %[[BLOCKS]], %[[TAKEN]]
+// CHECK:   %[[BLOCKS:.*]] = tilegpu.num_blocks
+// CHECK:   %[[NUMBER:.*]] = arith.addi %[[BLOCKS]], %[[TAKEN]]
+// CHECK:   %[[ISNEXT:.*]] = arith.cmpi ult, %[[NUMBER]], %[[PROGRAMS]]
+// CHECK:   %[[NEXT:.*]] = arith.select %[[ISNEXT]], %[[NUMBER]], %[[NONE]]
 // What is no program has no position.
-// CHECK:   arith.minui %[[NEXT]], %
+// CHECK:   arith.minui %[[NUMBER]], %
 // CHECK:   %[[XNEXT:.*]] = tile.assume
 // CHECK:   tilegpu.mbarrier_wait %[[EMPTY]][%[[INDEX]]] phase
 // CHECK:   tilegpu.write_word %[[NEXT]] to %[[WORDS]]
