@@ -85,6 +85,11 @@ static bool runsProducts(Operation *op) {
       .wasInterrupted();
 }
 
+/// Whether a warp's number was shuffled, so that ptxas knows it to be uniform.
+static bool isSameInLanes(Value warp) {
+  return !warp.getDefiningOp<arith::DivUIOp>();
+}
+
 LogicalResult GpuEmitter::emitBlock(Block &block) {
   std::optional<ThreadState> outer;
   LogicalResult result = success();
@@ -96,7 +101,7 @@ LogicalResult GpuEmitter::emitBlock(Block &block) {
     if (runsProducts(&op)) {
       if (!outer)
         outer = self;
-      if (isHopper() && role != Role::Producer)
+      if (isHopper() && role != Role::Producer && isSameInLanes(self.warp))
         findWarpAgain();
       findThreadAgain();
       if (&block == &kernel.getBody().front() && !isHopper())
