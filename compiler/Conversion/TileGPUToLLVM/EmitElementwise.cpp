@@ -379,10 +379,13 @@ static bool castsMasked(Operation *op) {
 
 /// thread + constant < limit as constant < limit - thread: the constants take
 /// no registers, nor instructions. Counters are never negative, so limits below
-/// -1 are as good as -1, from which the difference does not wrap.
+/// -1 are as good as -1, from which the difference does not wrap. Only where
+/// products of warpgroups hold most registers: elsewhere the differences are
+/// what spills.
 bool GpuEmitter::emitCounterCompare(Operation *op) {
   auto compare = dyn_cast<arith::CmpIOp>(op);
-  if (!compare || !getElementType(compare.getLhs().getType()).isInteger(32))
+  if (!compare || role == Role::All ||
+      !getElementType(compare.getLhs().getType()).isInteger(32))
     return false;
   arith::CmpIPredicate predicate = compare.getPredicate();
   if (predicate != arith::CmpIPredicate::slt &&
