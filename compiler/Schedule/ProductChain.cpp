@@ -1,0 +1,192 @@
+//===- ProductChain.cpp - Two products with work between them -------------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Schedule/ProductChain.h"
+
+#include "mlir/Analysis/SliceAnalysis.h"
+
+using namespace mlir;
+using namespace flashtile;
+using namespace flashtile::gpu;
+using namespace flashtile::tile;
+using tilegpu::MbarrierArriveOp;
+using tilegpu::MbarrierWaitOp;
+using tilegpu::SlotOp;
+using tilegpu::WgmmaOp;
+using tilegpu::WgmmaWaitOp;
+
+WgmmaWaitOp flashtile::gpu::waitOf(WgmmaOp start) {
+  if (!start->hasOneUse())
+    return {};
+  auto wait = dyn_cast<WgmmaWaitOp>(*start->getUsers().begin());
+  return wait && wait->getBlock() == start->getBlock() &&
+                 wait->getNumOperands() == 1
+             ? wait
+             : WgmmaWaitOp();
+}
+
+/// The product with the barriers of its right operand's buffer.
+static std::optional<Product> readProduct(WgmmaOp start) {
+  Product product = {start, waitOf(start), {}, {}, {}};
+  product.slot = start.getB().getDefiningOp<SlotOp>();
+  if (!product.wait || !product.slot || !product.slot->hasOneUse() ||
+      product.slot->getBlock() != start->getBlock())
+    return std::nullopt;
+  product.arrival =
+      dyn_cast_or_null<MbarrierWaitOp>(product.slot->getPrevNode());
+  for (Operation *op = product.wait->getNextNode(); op; op = op->getNextNode())
+    if (auto release = dyn_cast<MbarrierArriveOp>(op);
+        release && release.getIndex() == product.slot.getIndex()) {
+      product.release = release;
+      break;
+    }
+  if (!product.arrival || !product.release ||
+      product.arrival.getIndex() != product.slot.getIndex())
+    return std::nullopt;
+  return product;
+}
+
+std::optional<unsigned> flashtile::gpu::counterOf(Value index,
+                                                  scf::ForOp loop) {
+  auto remainder = index.getDefiningOp<arith::RemUIOp>();
+  auto argument =
+      remainder ? dyn_cast<BlockArgument>(remainder.getLhs()) : BlockArgument();
+  if (!argument || argument.getOwner() != loop.getBody() ||
+      argument == loop.getInductionVar())
+    return std::nullopt;
+  return argument.getArgNumber() - 1;
+}
+
+std::string flashtile::gpu::otherCount(size_t count, size_t wanted) {
+  return "the loop has " + std::to_string(count) +
+         (count == 1 ? " product" : " products") + " at its top, not " +
+         std::to_string(wanted);
+}
+
+/// Where the wait for a product stands best that runs beside the work which
+/// makes `packed`: behind the last reduction. In front of it, the product would
+/// have too little time; behind all of the work, packing could not start with
+/// the first elements that are done. At the earliest, behind `scores`.
+static Value fenceOf(scf::ForOp loop, Value scores, Value packed) {
+  Value fence = scores;
+  SetVector<Operation *> slice;
+  BackwardSliceOptions options;
+  options.filter = [&](Operation *op) {
+    return op->getBlock() == loop.getBody();
+  };
+  (void)getBackwardSlice(packed, &slice, options);
+  for (Operation *op : slice)
+    if (isa<SumOp, MaxOp, MinOp, ReduceOp>(op) &&
+        fence.getDefiningOp()->isBeforeInBlock(op))
+      fence = op->getResult(0);
+  Operation *made = packed.getDefiningOp();
+  bool isHere = made && made->getBlock() == loop.getBody() &&
+                scores.getDefiningOp()->isBeforeInBlock(made);
+  return fence == scores && isHere ? packed : fence;
+}
+
+std::string flashtile::gpu::matchChain(scf::ForOp loop, Chain &chain) {
+  SmallVector<WgmmaOp> starts(loop.getBody()->getOps<WgmmaOp>());
+  if (starts.size() != 2)
+    return otherCount(starts.size(), 2);
+  std::optional<Product> first = readProduct(starts[0]);
+  std::optional<Product> second = readProduct(starts[1]);
+  if (!first || !second)
+    return "a product's right operand is also read otherwise";
+  chain.loop = loop;
+  chain.first = *first;
+  chain.second = *second;
+  // The second product: carried, perhaps scaled, and yielded.
+  Value result = second->wait.getResult(0);
+  auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+  if (!result.hasOneUse() || *result.getUsers().begin() != yield)
+    return "the second product is used in the loop";
+  chain.sum = result.getUses().begin()->getOperandNumber();
+  Value carried = loop.getRegionIterArg(chain.sum);
+  Value added = second->start.getC();
+  if (!added || !carried.hasOneUse())
+    return "the second product does not add to a carried tile";
+  if (added != carried) {
+    chain.scale = added.getDefiningOp<arith::MulFOp>();
+    if (!chain.scale || !chain.scale->hasOneUse() ||
+        (chain.scale.getLhs() != carried && chain.scale.getRhs() != carried))
+      return "the second product's sum is changed by more than a factor";
+  }
+  std::optional<unsigned> counter = counterOf(second->slot.getIndex(), loop);
+  std::optional<unsigned> other = counterOf(first->slot.getIndex(), loop);
+  if (!counter || !other || *counter == *other)
+    return "the products do not have rings of their own";
+  chain.counter = *counter;
+  // From f32 to the registers of the left operand.
+  for (Value value = second->start.getA();;) {
+    Operation *op = value.getDefiningOp();
+    if (!op || op->getBlock() != loop.getBody() || !op->hasOneUse() ||
+        !isa<CastOp, tilegpu::ConvertLayoutOp>(op))
+      break;
+    chain.pack.insert(chain.pack.begin(), op);
+    value = op->getOperand(0);
+  }
+  if (chain.pack.empty() ||
+      !isa<RankedTensorType>(second->start.getA().getType()))
+    return "the second product's left operand is not packed in registers";
+  for (Operation *op : std::initializer_list<Operation *>{
+           second->start, second->wait, second->slot, second->arrival,
+           second->release})
+    chain.late.insert(op);
+  if (chain.scale)
+    chain.late.insert(chain.scale);
+  chain.late.insert(chain.pack.begin(), chain.pack.end());
+  chain.fence = fenceOf(loop, first->wait.getResult(0),
+                        chain.pack.front()->getOperand(0));
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Sequences of loops
+//===----------------------------------------------------------------------===//
+
+bool flashtile::gpu::isAvailable(Value value, Operation *place,
+                                 const llvm::SetVector<Operation *> &moved) {
+  Operation *op = value.getDefiningOp();
+  if (!op) // an argument of this block or of one around it
+    return true;
+  Operation *at = place->getBlock()->findAncestorOpInBlock(*op);
+  return !at || at->isBeforeInBlock(place) || moved.contains(op);
+}
+
+bool flashtile::gpu::continues(const Chain &chain, const Chain &next,
+                               scf::ForOp first) {
+  scf::ForOp loop = chain.loop, after = next.loop;
+  if (loop->getBlock() != after->getBlock() || !loop->isBeforeInBlock(after) ||
+      chain.sum != next.sum || chain.counter != next.counter ||
+      !chain.scale != !next.scale ||
+      loop.getResultTypes() != after.getResultTypes() ||
+      !llvm::equal(loop.getResults(), after.getInitArgs()) ||
+      !llvm::all_of(loop->getUsers(),
+                    [&](Operation *user) { return user == after; }))
+    return false;
+  Product one = chain.second, other = next.second;
+  if (one.slot.getRing() != other.slot.getRing() ||
+      one.arrival.getBarriers() != other.arrival.getBarriers() ||
+      one.release.getBarriers() != other.release.getBarriers() ||
+      one.start->getAttrDictionary() != other.start->getAttrDictionary() ||
+      one.start.getA().getType() != other.start.getA().getType())
+    return false;
+  llvm::SetVector<Operation *> moved;
+  for (Operation *op = loop->getNextNode(); op != after;
+       op = op->getNextNode()) {
+    if (op->getNumRegions() > 0 || !isMemoryEffectFree(op) ||
+        !llvm::all_of(op->getOperands(), [&](Value operand) {
+          return isAvailable(operand, first, moved);
+        }))
+      return false;
+    moved.insert(op);
+  }
+  for (Operation *op : moved)
+    op->moveBefore(first);
+  return true;
+}
