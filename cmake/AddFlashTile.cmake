@@ -89,7 +89,9 @@ endfunction()
 
 function(flashtile_plain_settings name)
   target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
-  target_compile_options(${name} PRIVATE -Wall -Wextra -Wno-unused-parameter)
+  # In one piece: where the last one was given before, CMake would leave it out
+  # here, and -Wextra would bring the warning back.
+  target_compile_options(${name} PRIVATE "SHELL:-Wall -Wextra -Wno-unused-parameter")
   if(FLASHTILE_WERROR)
     target_compile_options(${name} PRIVATE -Werror)
   endif()
