@@ -100,7 +100,9 @@ static const Row f32Defaults[] = {
     {DeviceClass::Sm80, 88, true, {32, 32, 8, 2}},
     {DeviceClass::Sm80, 128, true, {64, 32, 8, 2}},
     {DeviceClass::Sm80, 160, true, {16, 64, 8, 2}},
-    {DeviceClass::Sm80, 256, {}, {32, 32, 8, 2}},
+    {DeviceClass::Sm80, 248, {}, {32, 32, 8, 2}},
+    {DeviceClass::Sm80, 256, false, {16, 32, 8, 2}},
+    {DeviceClass::Sm80, 256, true, {32, 32, 8, 2}},
 
     {DeviceClass::Sm90a, 64, false, {64, 32, 4, 2}},
     {DeviceClass::Sm90a, 128, false, {32, 32, 8, 2}},

@@ -219,7 +219,6 @@ const std::map<std::string, int64_t> knownToSpill = {
     {"attention_bf16_d112_causal_sm_90a", 12},
     {"attention_bf16_d216_causal_sm_90a", 12},
     {"attention_bf16_d224_causal_sm_90a", 16},
-    {"attention_f32_d256_sm_80", 16},
     {"keys_and_dq_bf16_d128_causal_sm_90a", 4},
     {"keys_and_dq_bf16_d64_causal_sm_90a", 40},
     {"keys_and_dq_bf16_d64_sm_90a", 20},
