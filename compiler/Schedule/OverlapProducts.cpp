@@ -323,15 +323,31 @@ static void gatherBefore(WgmmaWaitOp wait) {
     }
 }
 
-/// Waits for the last product where its result is used; what does not need it
-/// is done meanwhile.
+/// Whether the operation, or one in it, starts products or waits for others:
+/// for a buffer, say, that a product which is under way still reads.
+static bool needsProductsDone(Operation &op) {
+  return op
+      .walk([](Operation *inner) {
+        return isa<WgmmaOp, MbarrierWaitOp, tilegpu::BarrierOp,
+                   tilegpu::NamedBarrierOp>(inner)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Waits for the last product where its result is used, or where others are
+/// waited for; what does not need it is done meanwhile.
 void Rotation::finishLast(const Chain &chain, scf::IfOp branch) {
   Value sum = branch.getResult(chain.sum);
   Block *block = branch->getBlock();
-  Operation *place = block->getTerminator();
-  for (Operation *user : sum.getUsers())
-    if (Operation *here = placeIn(block, user); here->isBeforeInBlock(place))
-      place = here;
+  Operation *place = branch->getNextNode();
+  while (!place->hasTrait<OpTrait::IsTerminator>() &&
+         !needsProductsDone(*place) &&
+         llvm::none_of(sum.getUsers(), [&](Operation *user) {
+           return placeIn(block, user) == place;
+         }))
+    place = place->getNextNode();
   b.setInsertionPoint(place);
   auto wait = WgmmaWaitOp::create(b, TypeRange{sum.getType()}, ValueRange{sum},
                                   b.getI32IntegerAttr(0));

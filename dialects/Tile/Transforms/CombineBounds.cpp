@@ -19,6 +19,7 @@
 
 #include "dialects/Tile/Transforms/Passes.h"
 #include "dialects/Tile/Transforms/Remark.h"
+#include "dialects/Tile/Transforms/ScalarFacts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -35,9 +36,11 @@ using namespace flashtile::tile;
 namespace {
 /// counter < limit, or counter > limit, in each element.
 struct Bound {
+  Value term;    ///< as it was written
   Value counter; ///< a tile
   Value limit;   ///< a scalar, or a tile that repeats along the counter's axes
   bool isUpper;
+  bool isCombined = false;
 };
 
 struct CombineBounds
@@ -98,15 +101,36 @@ static Value asTile(ImplicitLocOpBuilder &b, Value value,
   return value.getType() == type ? value : BroadcastOp::create(b, type, value);
 }
 
-static Value plus(ImplicitLocOpBuilder &b, Value value, int64_t addend) {
-  TypedAttr constant = b.getIntegerAttr(
-      getElementTypeOrSelf(value),
-      APInt(64, addend, true)
-          .sextOrTrunc(getElementTypeOrSelf(value).getIntOrFloatBitWidth()));
-  if (RankedTensorType type = tileOf(value))
+/// `value` in each element of something of the type of `like`.
+static Value constantLike(ImplicitLocOpBuilder &b, Value like,
+                          const APInt &value) {
+  TypedAttr constant = b.getIntegerAttr(getElementTypeOrSelf(like), value);
+  if (RankedTensorType type = tileOf(like))
     constant = DenseElementsAttr::get(type, Attribute(constant));
-  return arith::AddIOp::create(b, value,
-                               arith::ConstantOp::create(b, constant));
+  return arith::ConstantOp::create(b, constant);
+}
+
+static Value least(ImplicitLocOpBuilder &b, Value one, Value other) {
+  return arith::MinSIOp::create(b, one, other);
+}
+
+static Value most(ImplicitLocOpBuilder &b, Value one, Value other) {
+  return arith::MaxSIOp::create(b, one, other);
+}
+
+/// The limit of `counter < limit` for `counter <= limit`, or the same with >.
+/// The last number has none behind it: it stands for no limit, and stays so.
+static Value opened(ImplicitLocOpBuilder &b, Value limit, bool isUpper) {
+  unsigned width = getElementTypeOrSelf(limit).getIntOrFloatBitWidth();
+  const APInt one(width, 1), last = isUpper ? APInt::getSignedMaxValue(width)
+                                            : APInt::getSignedMinValue(width);
+  if (isUpper)
+    return arith::AddIOp::create(
+        b, least(b, limit, constantLike(b, limit, last - one)),
+        constantLike(b, limit, one));
+  return arith::SubIOp::create(
+      b, most(b, limit, constantLike(b, limit, last + one)),
+      constantLike(b, limit, one));
 }
 
 /// The condition as a bound of a counter that `block` computes. New operations
@@ -130,8 +154,8 @@ static std::optional<Bound> readBound(ImplicitLocOpBuilder &b, Value condition,
       (limit && !areAcross(counter, limit)))
     return std::nullopt;
   if (isClosed(compare.getPredicate()))
-    right = plus(b, right, upper ? 1 : -1);
-  return Bound{left, right, upper};
+    right = opened(b, right, upper);
+  return Bound{condition, left, right, upper};
 }
 
 /// The stricter one of two bounds of a counter.
@@ -147,13 +171,14 @@ static void tighten(ImplicitLocOpBuilder &b, Bound &bound, Value limit) {
     bound.limit = asTile(b, bound.limit, type);
     limit = asTile(b, limit, type);
   }
-  bound.limit = bound.isUpper
-                    ? arith::MinSIOp::create(b, bound.limit, limit).getResult()
-                    : arith::MaxSIOp::create(b, bound.limit, limit).getResult();
+  bound.limit = bound.isUpper ? least(b, bound.limit, limit)
+                              : most(b, bound.limit, limit);
+  bound.isCombined = true;
 }
 
-/// Moves what the counter starts at to the limit: `splat(start) + rest`, with
-/// dimensions inserted perhaps.
+/// Moves what the counter starts at to the limit: `splat(start) + arange`, with
+/// dimensions inserted perhaps. The limit is first brought to where the counter
+/// is, so that the difference does not wrap.
 static void takeStart(ImplicitLocOpBuilder &b, Bound &bound, Block *block) {
   SmallVector<ExpandDimsOp> inserted;
   Value value = bound.counter;
@@ -169,14 +194,27 @@ static void takeStart(ImplicitLocOpBuilder &b, Bound &bound, Block *block) {
     start = repeated(sum.getRhs());
     rest = sum.getLhs();
   }
-  if (tileOf(start) || isMadeIn(rest, block))
+  auto arange = rest.getDefiningOp<ArangeOp>();
+  if (tileOf(start) || !arange || isMadeIn(rest, block))
     return;
   for (ExpandDimsOp expand : llvm::reverse(inserted))
     rest = ExpandDimsOp::create(b, expand.getType(), rest, expand.getAxis());
   bound.counter = rest;
-  if (RankedTensorType type = tileOf(bound.limit))
+  unsigned width = start.getType().getIntOrFloatBitWidth();
+  auto at = [&](int64_t position) -> Value {
+    APInt distance(64, position - (bound.isUpper ? 0 : 1), /*isSigned=*/true);
+    Value place = arith::AddIOp::create(
+        b, start, constantLike(b, start, distance.sextOrTrunc(width)));
+    if (RankedTensorType type = tileOf(bound.limit))
+      place = SplatOp::create(b, type, place);
+    return place;
+  };
+  Value limit = most(b, bound.limit, at(int32_t(arange.getStart())));
+  if (!isNonNegative(start))
+    limit = least(b, limit, at(int32_t(arange.getEnd())));
+  if (RankedTensorType type = tileOf(limit))
     start = SplatOp::create(b, type, start);
-  bound.limit = arith::SubIOp::create(b, bound.limit, start);
+  bound.limit = arith::SubIOp::create(b, limit, start);
 }
 
 /// The bound as a mask of `type`.
@@ -225,6 +263,7 @@ static bool combine(arith::AndIOp root) {
     });
     if (same == bounds.end()) {
       bounds.push_back(*bound);
+      bounds.back().term = term;
       continue;
     }
     tighten(b, *same, bound->limit);
@@ -237,8 +276,9 @@ static bool combine(arith::AndIOp root) {
     mask = mask ? arith::AndIOp::create(b, mask, term).getResult() : term;
   };
   for (Bound &bound : bounds) {
-    takeStart(b, bound, block);
-    join(materialize(b, bound, type));
+    if (bound.isCombined)
+      takeStart(b, bound, block);
+    join(bound.isCombined ? materialize(b, bound, type) : bound.term);
   }
   for (Value term : others)
     join(term);

@@ -85,6 +85,71 @@ tile.kernel @chain(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %v: !tile.ptr<bf16>
   tile.return
 }
 
+// Two loops that are no sequence, through the same rings: the last product of the
+// first frees its buffer before the second waits for others, though its result is
+// used behind both.
+// CHECK-LABEL: tile.kernel @twice
+// CHECK: } consumer {
+// CHECK: %[[ONE:.*]]:5 = scf.if %[[RUNS:[0-9]+]] ->
+// CHECK: } else {
+// CHECK: tilegpu.wgmma_wait %[[ONE]]#0 {pending = 0 : i32}
+// CHECK-NEXT: scf.if %[[RUNS]] {
+// CHECK-NEXT: tilegpu.mbarrier_arrive
+// CHECK: tilegpu.mbarrier_wait
+// CHECK: tilegpu.wgmma
+tile.kernel @twice(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %v: !tile.ptr<bf16>, %o: !tile.ptr<f32>, %keys: i32)
+    grid(keys) -> (1) {
+  %c0 = arith.constant 0 : i32
+  %size = arith.constant 64 : i32
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %d = arith.constant 64 : i64
+  %keys64 = arith.extsi %keys : i32 to i64
+  %init = arith.constant dense<0.0> : tensor<64x64xf32>
+  %none = arith.constant dense<0.0> : tensor<64xf32>
+  %half = arith.constant dense<0.5> : tensor<64x64xf32>
+  %qw = tile.make_block_ptr %q shape[%d, %d] strides[%d, %one] offsets[%zero, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+  %qt = tile.load %qw : !tile.block_ptr<64x64xbf16>
+  %a, %sums = scf.for %j = %c0 to %keys step %size iter_args(%acc = %init, %l = %none) -> (tensor<64x64xf32>, tensor<64xf32>) : i32 {
+    %j64 = arith.extsi %j : i32 to i64
+    %kw = tile.make_block_ptr %k shape[%keys64, %d] strides[%d, %one] offsets[%j64, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+    %kt = tile.load %kw : !tile.block_ptr<64x64xbf16>
+    %t = tile.trans %kt order [1, 0] : tensor<64x64xbf16> -> tensor<64x64xbf16>
+    %vw = tile.make_block_ptr %v shape[%keys64, %d] strides[%d, %one] offsets[%j64, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+    %vt = tile.load %vw : !tile.block_ptr<64x64xbf16>
+    %s = tile.dot %qt, %t, %init : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    %e = tile.exp2 %s fastmath<afn> : tensor<64x64xf32>
+    %p = tile.cast %e : tensor<64x64xf32> -> tensor<64x64xbf16>
+    %sum = tile.sum %e axis 1 : tensor<64x64xf32> -> tensor<64xf32>
+    %l_new = arith.addf %l, %sum : tensor<64xf32>
+    %scaled = arith.mulf %acc, %half : tensor<64x64xf32>
+    %n = tile.dot %p, %vt, %scaled : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    scf.yield %n, %l_new : tensor<64x64xf32>, tensor<64xf32>
+  }
+  %a2, %sums2 = scf.for %j = %c0 to %keys step %size iter_args(%acc = %half, %l = %none) -> (tensor<64x64xf32>, tensor<64xf32>) : i32 {
+    %j64 = arith.extsi %j : i32 to i64
+    %kw = tile.make_block_ptr %k shape[%keys64, %d] strides[%d, %one] offsets[%j64, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+    %kt = tile.load %kw : !tile.block_ptr<64x64xbf16>
+    %t = tile.trans %kt order [1, 0] : tensor<64x64xbf16> -> tensor<64x64xbf16>
+    %vw = tile.make_block_ptr %v shape[%keys64, %d] strides[%d, %one] offsets[%j64, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+    %vt = tile.load %vw : !tile.block_ptr<64x64xbf16>
+    %s = tile.dot %qt, %t, %init : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    %e = tile.exp2 %s fastmath<afn> : tensor<64x64xf32>
+    %p = tile.cast %e : tensor<64x64xf32> -> tensor<64x64xbf16>
+    %sum = tile.sum %e axis 1 : tensor<64x64xf32> -> tensor<64xf32>
+    %l_new = arith.addf %l, %sum : tensor<64xf32>
+    %scaled = arith.mulf %acc, %half : tensor<64x64xf32>
+    %n = tile.dot %p, %vt, %scaled : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    scf.yield %n, %l_new : tensor<64x64xf32>, tensor<64xf32>
+  }
+  %ow = tile.make_block_ptr %o shape[%d, %d] strides[%d, %one] offsets[%zero, %zero] : !tile.ptr<f32> -> !tile.block_ptr<64x64xf32>
+  %both = arith.addf %a, %a2 : tensor<64x64xf32>
+  tile.store %ow, %both : !tile.block_ptr<64x64xf32>
+  %lw = tile.make_block_ptr %o shape[%d] strides[%one] offsets[%zero] : !tile.ptr<f32> -> !tile.block_ptr<64xf32>
+  tile.store %lw, %sums : !tile.block_ptr<64xf32>
+  tile.return
+}
+
 // With a reduction on the way to the weights: the wait is behind that, so that they
 // are packed as they come.
 // CHECK-LABEL: tile.kernel @maximum

@@ -3,17 +3,25 @@
 // RUN: fa-opt %s --pass-pipeline='builtin.module(tile.kernel(tile-combine-bounds,canonicalize,cse))' | FileCheck %s
 
 // A length and a row for each element: the stricter one, less where the tile
-// starts, against which constant positions are compared.
+// starts, against which constant positions are compared. The last number stands
+// for no limit; limits are brought to the tile before the difference, so that
+// it does not wrap.
 // CHECK-LABEL: tile.kernel @causal
 // CHECK-DAG: %[[ONE:.*]] = arith.constant dense<1> : tensor<32x1xi32>
+// CHECK-DAG: %[[LAST:.*]] = arith.constant dense<2147483646> : tensor<32x1xi32>
 // CHECK-DAG: %[[IOTA:.*]] = tile.arange 0 to 16
 // CHECK: scf.for %[[START:.*]] = %c0_i32 to %n
-// CHECK-DAG: %[[I:.*]] = tile.expand_dims %[[IOTA]] axis 0
-// CHECK-DAG: %[[NEXT:.*]] = arith.addi %{{.*}}, %[[ONE]]
+// CHECK-DAG: %[[ROW:.*]] = arith.minsi %{{.*}}, %[[LAST]]
+// CHECK-DAG: %[[NEXT:.*]] = arith.addi %[[ROW]], %[[ONE]]
 // CHECK-DAG: %[[N:.*]] = tile.splat %n : i32 -> tensor<32x1xi32>
 // CHECK-DAG: %[[LIMIT:.*]] = arith.minsi %[[N]], %[[NEXT]]
+// CHECK-DAG: %[[I:.*]] = tile.expand_dims %[[IOTA]] axis 0
 // CHECK-DAG: %[[S:.*]] = tile.splat %[[START]] : i32 -> tensor<32x1xi32>
-// CHECK: %[[LEFT:.*]] = arith.subi %[[LIMIT]], %[[S]]
+// CHECK-DAG: %[[FROM:.*]] = arith.maxsi %[[LIMIT]], %[[S]]
+// CHECK-DAG: %[[END:.*]] = arith.addi %[[START]], %c16_i32
+// CHECK-DAG: %[[E:.*]] = tile.splat %[[END]]
+// CHECK: %[[TO:.*]] = arith.minsi %[[FROM]], %[[E]]
+// CHECK: %[[LEFT:.*]] = arith.subi %[[TO]], %[[S]]
 // CHECK-DAG: %[[A:.*]] = tile.broadcast %[[I]]
 // CHECK-DAG: %[[B:.*]] = tile.broadcast %[[LEFT]]
 // CHECK: %[[MASK:.*]] = arith.cmpi slt, %[[A]], %[[B]]
@@ -50,11 +58,12 @@ tile.kernel @causal(%p: !tile.ptr<f32>, %n: i32) grid(n) -> (1) {
   tile.return
 }
 
-// Bounds on both sides: a comparison for each. Written either way round.
+// Bounds on both sides: a comparison for each. Written either way round. Where
+// one has nothing to be combined with, it stays.
 // CHECK-LABEL: tile.kernel @window
 // CHECK: scf.for
+// CHECK: %[[DOWN:.*]] = arith.cmpi sge
 // CHECK: arith.minsi
-// CHECK: %[[DOWN:.*]] = arith.cmpi sgt
 // CHECK: %[[UP:.*]] = arith.cmpi slt
 // CHECK: arith.andi %[[DOWN]], %[[UP]]
 // CHECK-NOT: arith.cmpi
