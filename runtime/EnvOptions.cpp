@@ -9,8 +9,10 @@
 
 #include "compiler/Support/Error.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <initializer_list>
 #include <string_view>
 
 using namespace flashtile;
@@ -31,6 +33,45 @@ struct EnvType<EnvCount> {
     return error == std::errc() && stop == end && value <= maximum;
   }
   static std::string print(EnvCount value) { return std::to_string(value); }
+};
+
+template <>
+struct EnvType<EnvPrograms> {
+  static constexpr unsigned maximum = 3;
+  static constexpr const char *description = "0, 1, 2 or 3";
+  static bool parse(std::string_view text, EnvPrograms &value) {
+    return EnvType<EnvCount>::parse(text, value.count) &&
+           value.count <= maximum;
+  }
+  static std::string print(EnvPrograms value) {
+    return std::to_string(value.count);
+  }
+};
+
+/// `words`: what is allowed.
+template <typename Word>
+static bool parseWord(std::initializer_list<std::string_view> words,
+                      std::string_view text, Word &value) {
+  value.text = text;
+  return std::find(words.begin(), words.end(), text) != words.end();
+}
+
+template <>
+struct EnvType<EnvPersistence> {
+  static constexpr const char *description = "auto, off, static or dynamic";
+  static bool parse(std::string_view text, EnvPersistence &value) {
+    return parseWord({"auto", "off", "static", "dynamic"}, text, value);
+  }
+  static std::string print(const EnvPersistence &value) { return value.text; }
+};
+
+template <>
+struct EnvType<EnvTarget> {
+  static constexpr const char *description = "sm_80 or sm_90a";
+  static bool parse(std::string_view text, EnvTarget &value) {
+    return parseWord({"sm_80", "sm_90a"}, text, value);
+  }
+  static std::string print(const EnvTarget &value) { return value.text; }
 };
 
 template <>

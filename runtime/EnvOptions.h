@@ -22,6 +22,23 @@ using EnvCount = unsigned;
 /// A number of bytes.
 using EnvBytes = uint64_t;
 
+/// One of a few words, which EnvOptions.cpp lists for each `Kind`.
+template <typename Kind>
+struct EnvWord {
+  EnvWord(const char *text) : text(text) {}
+  operator const std::string &() const { return text; }
+  std::string text;
+};
+using EnvPersistence = EnvWord<struct PersistenceWords>;
+using EnvTarget = EnvWord<struct TargetWords>;
+
+/// Programs of one warpgroup that run as one block.
+struct EnvPrograms {
+  EnvPrograms(unsigned count) : count(count) {}
+  operator unsigned() const { return count; }
+  unsigned count;
+};
+
 struct EnvOptions {
 #define FLASHTILE_ENV_OPTION(member, type, defaultValue, inCacheKey, name,     \
                              doc)                                              \

@@ -27,10 +27,6 @@ std::string flashtile::gpuTarget(const CudaDevice &device) {
                 "FLASHTILE_CUDA_TARGET=sm_90a needs a GPU of architecture "
                 "sm_90, but " +
                     device.describe() + " is another one");
-  if (!asked.empty() && asked != "sm_90a" && asked != "sm_80")
-    throw Error(ErrorCode::InvalidArgument,
-                "FLASHTILE_CUDA_TARGET: expected sm_80 or sm_90a, but got '" +
-                    asked + "'");
   if (!asked.empty())
     return asked;
   return isHopper ? "sm_90a" : "sm_80";

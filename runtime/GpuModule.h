@@ -33,8 +33,7 @@ public:
 
 /// The instruction family for a GPU: "sm_90a" on Hopper, "sm_80" on every other
 /// since Ampere; FLASHTILE_CUDA_TARGET asks for another one. Throws Unsupported
-/// for older GPUs and where the GPU does not run what is asked for,
-/// InvalidArgument for names of no family.
+/// for older GPUs and where the GPU does not run what is asked for.
 std::string gpuTarget(const CudaDevice &device);
 
 /// What code for this GPU depends on besides the options: its architecture and

@@ -300,6 +300,6 @@ TEST_F(LaunchGpuTest, UnknownInstructionsAreNamed) {
   const ChildResult result = runInChild(compileForNoGpu);
   EXPECT_EQ(result.exitCode, 0);
   EXPECT_THAT(result.errors,
-              testing::HasSubstr("FLASHTILE_CUDA_TARGET: expected sm_80 or "
+              testing::HasSubstr("FLASHTILE_CUDA_TARGET to be sm_80 or "
                                  "sm_90a, but got 'sm_75'"));
 }

@@ -103,6 +103,30 @@ TEST_F(EnvOptionsTest, BadSwitchNamesWhatIsAllowed) {
   }
 }
 
+TEST_F(EnvOptionsTest, WordsAreOfAList) {
+  for (auto [name, message] :
+       {std::pair("FLASHTILE_PERSISTENT",
+                  "FLASHTILE_PERSISTENT to be auto, off, static or dynamic, "
+                  "but got 'foo'"),
+        std::pair("FLASHTILE_CUDA_TARGET",
+                  "FLASHTILE_CUDA_TARGET to be sm_80 or sm_90a, but got "
+                  "'foo'"),
+        std::pair("FLASHTILE_PROGRAMS_AT_ONCE",
+                  "FLASHTILE_PROGRAMS_AT_ONCE to be 0, 1, 2 or 3, but got "
+                  "'foo'")}) {
+    setenv(name, "foo", 1);
+    EXPECT_ERROR(InvalidArgument, message, EnvOptions::read());
+    unsetenv(name);
+  }
+  setenv("FLASHTILE_PROGRAMS_AT_ONCE", "4", 1);
+  EXPECT_ERROR(InvalidArgument, "0, 1, 2 or 3, but got '4'",
+               EnvOptions::read());
+  setenv("FLASHTILE_PROGRAMS_AT_ONCE", "3", 1);
+  setenv("FLASHTILE_PERSISTENT", "dynamic", 1);
+  EXPECT_EQ(EnvOptions::read().programsAtOnce.count, 3u);
+  EXPECT_EQ(EnvOptions::read().persistent.text, "dynamic");
+}
+
 TEST_F(EnvOptionsTest, TableIsSortedAndDocumented) {
   const auto &table = envOptionTable();
   EXPECT_TRUE(std::is_sorted(table.begin(), table.end(), [](auto &a, auto &b) {
