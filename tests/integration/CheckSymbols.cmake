@@ -15,7 +15,7 @@ set(foreign ${symbols})
 list(FILTER foreign EXCLUDE REGEX
   "^(typeinfo for |typeinfo name for |vtable for )?flashtile::|^flashtile_|^FLASHTILE_")
 set(internal ${symbols})
-list(FILTER internal INCLUDE REGEX "mlir::|llvm::|flashtile::(tile|tilegpu|cpu|Session|TilePipelineOptions)")
+list(FILTER internal INCLUDE REGEX "mlir::|llvm::|flashtile::((tile|tilegpu|cpu)::|Session|TilePipelineOptions)")
 foreach(symbol IN LISTS foreign internal)
   message(SEND_ERROR "should not be visible: ${symbol}")
 endforeach()

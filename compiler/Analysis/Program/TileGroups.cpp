@@ -12,9 +12,9 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
-using namespace flashtile;
+using namespace flashtile::tile;
 
-TileGroups::TileGroups(tile::KernelOp kernel) {
+TileGroups::TileGroups(KernelOp kernel) {
   auto add = [&](Value value) {
     if (!tileType(value))
       return;

@@ -17,13 +17,13 @@
 
 #include "llvm/ADT/EquivalenceClasses.h"
 
-namespace flashtile {
+namespace flashtile::tile {
 
 /// A union-find over the tiles of a kernel.
 class TileGroups {
 public:
   /// A group for each tile.
-  explicit TileGroups(tile::KernelOp kernel);
+  explicit TileGroups(KernelOp kernel);
 
   /// All tiles, in program order.
   llvm::ArrayRef<mlir::Value> values() const { return all; }
@@ -46,6 +46,6 @@ private:
   llvm::EquivalenceClasses<void *> groups;
 };
 
-} // namespace flashtile
+} // namespace flashtile::tile
 
 #endif // FLASHTILE_COMPILER_ANALYSIS_PROGRAM_TILEGROUPS_H

@@ -130,6 +130,7 @@ TEST_F(ProgramCounterTest, ARepeatedLaunchAsksForTheStreamOnly) {
 TEST_F(ProgramCounterTest, EachCapturedLaunchHasItsOwnAsLongAsTheGraph) {
   const CudaStream stream = CudaStream::create(device);
   const uint64_t outside = launchIn(stream);
+  const auto allocations = driver.count("cuMemAlloc");
   const auto capture = [&] {
     CudaCapture recording(stream);
     const CudaStreamGuard guard(stream);
@@ -142,13 +143,13 @@ TEST_F(ProgramCounterTest, EachCapturedLaunchHasItsOwnAsLongAsTheGraph) {
     const CudaGraph graph = capture();
     EXPECT_EQ(driver.count("cuUserObjectCreate"), 3);
     EXPECT_EQ(driver.count("cuGraphRetainUserObject"), 3);
-    EXPECT_EQ(driver.count("cuMemAlloc"), 0);
+    EXPECT_EQ(driver.count("cuMemAlloc"), allocations);
     EXPECT_EQ(launchIn(stream), outside);
   }
   // Given back: as many as before are enough for ever.
   for (int i = 0; i < 3000; ++i)
     capture();
-  EXPECT_EQ(driver.count("cuMemAlloc"), 0);
+  EXPECT_EQ(driver.count("cuMemAlloc"), allocations);
   EXPECT_EQ(driver.alive["userObject"], 0);
 }
 
