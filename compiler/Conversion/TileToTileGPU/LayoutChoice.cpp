@@ -12,6 +12,7 @@
 
 #include "compiler/Analysis/Program/TileGroups.h"
 #include "compiler/Analysis/Program/TileQueries.h"
+#include "compiler/Support/RegisterBudget.h"
 #include "dialects/TileGPU/IR/LaunchAttributes.h"
 #include "dialects/TileGPU/IR/TileGPUDialect.h"
 
@@ -89,6 +90,15 @@ static bool hasWholeDepth(DotOp dot) {
           peelTranspose(dot.getB()).rowDim == 1);
 }
 
+/// Whether a thread has the registers that one instruction's sums take.
+static bool hasRegisters(DotOp dot, int64_t warps) {
+  constexpr int64_t kWarps = 4, kColumnsOfRegister = 2, kBeside = 32;
+  const int64_t columns = cast<RankedTensorType>(dot.getType()).getDimSize(1) /
+                          columnGroupsOf(dot, warps);
+  return columns / kColumnsOfRegister + kBeside <=
+         registersOfRoles(std::max<int64_t>(warps / kWarps, 1)).consumer;
+}
+
 bool flashtile::gpu::usesWarpgroups(DotOp dot, int64_t warps) {
   if (!mayUseWarpgroups(dot->getParentOfType<KernelOp>(), warps))
     return false;
@@ -104,7 +114,8 @@ bool flashtile::gpu::usesWarpgroups(DotOp dot, int64_t warps) {
                  (kRowsOfWarp * warps) ==
              0 &&
          result.getDimSize(1) % kColumns == 0 &&
-         result.getDimSize(1) <= kMaxColumns && hasWholeDepth(dot);
+         result.getDimSize(1) <= kMaxColumns && hasWholeDepth(dot) &&
+         hasRegisters(dot, warps);
 }
 
 namespace {
