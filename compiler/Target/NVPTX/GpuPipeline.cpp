@@ -36,12 +36,15 @@ void buildGpuPipeline(OpPassManager &pm, const GpuPipelineOptions &options) {
   tilegpu::SpecializeArgumentsPassOptions arguments;
   arguments.functions = options.functions;
   pm.addPass(tilegpu::createSpecializeArgumentsPass(arguments));
-  // The usual case of an iteration has its products in one block.
-  if (options.target == "sm_90a")
+  if (options.target == "sm_90a") {
+    // The usual case of an iteration has its products in one block.
     pm.addNestedPass<tile::KernelOp>(createSplitBranchesPass());
-  // Masks take one comparison for each element.
-  pm.addNestedPass<tile::KernelOp>(tile::createCombineBoundsPass());
-  pm.addNestedPass<tile::KernelOp>(createCSEPass());
+    // Masks take one comparison for each element.
+    tile::CombineBoundsPassOptions bounds;
+    bounds.narrowProducts = true;
+    pm.addNestedPass<tile::KernelOp>(tile::createCombineBoundsPass(bounds));
+    pm.addNestedPass<tile::KernelOp>(createCSEPass());
+  }
   // Every tile has a layout; movement between layouts is explicit.
   ConvertTileToTileGPUPassOptions layouts;
   layouts.target = options.target;

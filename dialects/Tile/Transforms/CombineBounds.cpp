@@ -287,7 +287,22 @@ static bool combine(arith::AndIOp root) {
   return true;
 }
 
+/// Whether the kernel has a product of operands of at most 16 bits.
+static bool hasNarrowProduct(Operation *kernel) {
+  constexpr unsigned kNarrow = 16;
+  return kernel
+      ->walk([](DotOp dot) {
+        return getElementTypeOrSelf(dot.getA().getType())
+                           .getIntOrFloatBitWidth() <= kNarrow
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 void CombineBounds::runOnOperation() {
+  if (narrowProducts && !hasNarrowProduct(getOperation()))
+    return;
   SmallVector<arith::AndIOp> roots;
   auto isMask = [](Operation *op) {
     return isa<LoopLikeOpInterface>(op->getParentOp()) &&

@@ -138,6 +138,10 @@ def CombineBoundsPass : Tile_Pass<"tile-combine-bounds"> {
     which a comparison costs as much as the arithmetic it is for (GPUs).
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let options = [
+    Option<"narrowProducts", "narrow-products", "bool", "false",
+           "only in kernels with products of at most 16 bits: elsewhere the "
+           "limits cost registers, and comparisons are little of the work">];
   let statistics = [
     Statistic<"numCombined", "combined", "masks with fewer comparisons">];
 }
