@@ -283,3 +283,10 @@ KernelModule buildAttentionVariantKernel(const AttentionVariantConfig &config) {
 }
 
 } // namespace flashtile::kernels
+
+const char *flashtile::kernels::attentionVariantPersistence(
+    const AttentionVariantConfig &config) {
+  const bool isMasked =
+      config.causal || config.variant == AttentionVariant::SlidingWindow;
+  return isMasked ? "off" : "auto";
+}

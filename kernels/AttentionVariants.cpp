@@ -180,6 +180,8 @@ static Kernel kernelFor(const Problem &problem,
     CompilerOptions compiler;
     compiler.numWarps = tiles.numWarps;
     compiler.numStages = tiles.numStages;
+    if (device.isCuda())
+      compiler.persistent = attentionVariantPersistence(tiled);
     return Jit(device, compiler)
         .compile(buildAttentionVariantKernel(tiled))
         .kernel();
