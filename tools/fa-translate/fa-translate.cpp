@@ -16,6 +16,8 @@
 #include "runtime/AtomicFile.h"
 #include "runtime/EnvOptions.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
@@ -26,6 +28,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <optional>
+#include <vector>
 
 using namespace flashtile;
 using llvm::StringRef;
@@ -177,15 +180,24 @@ static std::string reportText(const std::string &target,
          result.report.toString();
 }
 
-/// The first option that is given and has no effect on the target; "" for none.
-static StringRef ineffectiveOption(const CommandLine &flags) {
-  const std::pair<const cl::Option *, bool> options[] = {
-      {&flags.cpu, /*isForCpu=*/true}, {&flags.numWarps, false},
-      {&flags.numStages, false},       {&flags.persistent, false},
-      {&flags.programsAtOnce, false},  {&flags.plain, false}};
-  for (auto [option, isForCpu] : options)
-    if (option->getNumOccurrences() && isForCpu != (flags.target == "cpu"))
-      return option->ArgStr;
+/// What is wrong with the first option that is given and has no effect on the
+/// target; "" where there is none.
+static std::string whyIneffective(const CommandLine &flags) {
+  const struct {
+    const cl::Option &option;
+    std::vector<StringRef> targets; ///< that it is for
+  } options[] = {{flags.cpu, {"cpu"}},
+                 {flags.numWarps, {"sm_80", "sm_90a"}},
+                 {flags.numStages, {"sm_80", "sm_90a"}},
+                 {flags.plain, {"sm_80", "sm_90a"}},
+                 {flags.persistent, {"sm_90a"}},
+                 {flags.programsAtOnce, {"sm_90a"}}};
+  for (const auto &[option, targets] : options)
+    if (option.getNumOccurrences() &&
+        !llvm::is_contained(targets, flags.target.getValue()))
+      return ("'--" + option.ArgStr + "' has no effect on target '" +
+              flags.target + "', only on " + llvm::join(targets, " and "))
+          .str();
   return "";
 }
 
@@ -209,10 +221,9 @@ static int translate(const CommandLine &flags) {
                 Twine(cubin ? "a cubin" : "an object file") +
                 " to a terminal; use -o FILE");
 
-  if (const StringRef option = ineffectiveOption(flags);
-      !flags.listKernels && !option.empty())
-    return fail("'--" + option + "' has no effect on target '" + flags.target +
-                "'");
+  if (const std::string reason = whyIneffective(flags);
+      !flags.listKernels && !reason.empty())
+    return fail(reason);
 
   auto input = llvm::MemoryBuffer::getFileOrSTDIN(flags.input);
   if (!input)

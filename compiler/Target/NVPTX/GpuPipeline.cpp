@@ -62,8 +62,8 @@ void buildGpuPipeline(OpPassManager &pm, const GpuPipelineOptions &options) {
   order.group = options.programGroup;
   // Where blocks have fixed shares of unequal programs, groups may give some of
   // them the long ones of each: all programs are one group.
-  if (parsePersistence(options.persistent) == Persistence::Fixed &&
-      order.group > 0)
+  if (options.target == "sm_90a" && order.group > 0 &&
+      parsePersistence(options.persistent) == Persistence::Fixed)
     order.group = std::numeric_limits<int32_t>::max();
   pm.addNestedPass<tile::KernelOp>(createOrderProgramsPass(order));
   // Operands of warpgroup products are loaded by a warp of their own.

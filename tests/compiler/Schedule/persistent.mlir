@@ -1,6 +1,7 @@
 // RUN: fa-opt %s --pass-pipeline='builtin.module(tile.kernel(convert-tile-to-tilegpu{target=sm_90a},tilegpu-order-programs,tilegpu-specialize-warps{persistent=true},cse))' | FileCheck %s
 // RUN: fa-opt %s --tile-to-nvvm='target=sm_90a persistent=true' | FileCheck %s --check-prefix=NVVM
 // RUN: fa-opt %s --remarks --tile-to-nvvm='target=sm_90a persistent=true' -o %t.mlir 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: fa-opt %s --remarks --tile-to-nvvm='target=sm_80 persistent=true' -o %t.sm80 2>&1 | FileCheck %s --check-prefix=SM80
 // RUN: fa-translate --target=sm_90a --emit=ptx %s -o %t.ptx
 // RUN: FileCheck %s --input-file %t.ptx --check-prefix=PTX
 // RUN: %if ptxas %{ %ptxas -v -arch=sm_90a %t.ptx -o %t.cubin 2>&1 | FileCheck %s --check-prefix=PTXAS %}
@@ -57,6 +58,9 @@
 
 // Fixed shares are even where all programs are one group.
 // REMARK: remark: [Passed] Order {{.*}}"programs at the end of axis x run longest and start first, all in one group"
+
+// Where blocks have one program each, "persistent" has no effect.
+// SM80: remark: [Passed] Order {{.*}}"programs at the end of axis x run longest and start first, in groups of 256 programs"
 
 // NVVM: llvm.func @equal{{.*}} tilegpu.persistent = 1 : i64
 
