@@ -297,8 +297,9 @@ static Command addAttention(CLI::App &app, bool isDense) {
       isDense ? "dense-attention" : "flash-attention",
       isDense ? "Attention with its scores in memory: the baseline"
               : "Attention in one kernel, and its gradients");
-  command->footer("FLOPs are 4 batch heads seq_len^2 head_dim, half of it if "
-                  "causal, and 2.5 times that backward.");
+  command->footer("FLOPs are 4 batch heads head_dim for each score that is not "
+                  "hidden, which are half of seq_len^2 if causal, and 2.5 "
+                  "times that backward.");
   command
       ->add_option("--pass", options->pass,
                    "What to measure: forward, backward, or both, a row each")
@@ -312,6 +313,7 @@ static Command addAttention(CLI::App &app, bool isDense) {
                         "How gradients are computed: fused, deterministic or "
                         "dense; the library chooses one of the first two");
   addAttentionOptions(*command, options->sweep, /*hasDepth=*/isDense);
+  addKeyOptions(*command, options->sweep);
   return [options, isDense] { return runAttention(*options, isDense); };
 }
 

@@ -17,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 using namespace flashtile;
@@ -28,9 +29,11 @@ CheckResult flashtile::tools::checkAttention(const Tensor &q, const Tensor &k,
                                              double factor) {
   constexpr int64_t kRows = 64;
   const int64_t heads = q.size(0) * q.size(1), rows = q.size(2);
+  const int64_t group = q.size(1) / k.size(1), allKeys = k.size(2);
   auto headOf = [&](const Tensor &tensor, int64_t head) {
+    const int64_t place = head % q.size(1);
     return tensor.select(0, head / q.size(1))
-        .select(0, head % q.size(1))
+        .select(0, tensor.size(1) == q.size(1) ? place : place / group)
         .to(Device::cpu());
   };
   reference::JudgeRule rule, lseRule;
@@ -42,7 +45,9 @@ CheckResult flashtile::tools::checkAttention(const Tensor &q, const Tensor &k,
          std::set<int64_t>{0, std::max<int64_t>(rows / 2 - kRows / 2, 0),
                            std::max<int64_t>(rows - kRows, 0)}) {
       const int64_t count = std::min(kRows, rows - begin);
-      const int64_t keys = causal ? begin + count : rows;
+      const int64_t keys =
+          causal ? std::max<int64_t>(begin + count + allKeys - rows, 0)
+                 : allKeys;
       const Tensor qRows = headOf(q, head).narrow(0, begin, count);
       const Tensor kRows = headOf(k, head).narrow(0, 0, keys);
       const Tensor vRows = headOf(v, head).narrow(0, 0, keys);

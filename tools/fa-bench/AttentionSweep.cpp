@@ -40,18 +40,34 @@ static void checkHeadDims(const std::vector<int64_t> &headDims) {
                       d));
 }
 
+/// Scores that are not hidden; half of the square where it is one.
+static double visibleScores(double n, double m, bool causal) {
+  if (!causal)
+    return n * m;
+  return m < n ? 0.5 * m * m : n * (m - n) + 0.5 * n * n;
+}
+
 static BenchCase attentionCase(DType dtype, int64_t d, int64_t causal,
-                               int64_t batch, int64_t heads, int64_t n) {
+                               int64_t batch, int64_t heads, int64_t n,
+                               int64_t keyHeads, int64_t m) {
+  if (keyHeads && heads % keyHeads)
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("expected --kv-heads to divide the {} heads of the "
+                            "queries, but got {}",
+                            heads, keyHeads));
   BenchCase point;
   point.dtype = dtype;
-  point.parameters = {{"head_dim", d},
-                      {"causal", causal},
-                      {"batch", batch},
-                      {"heads", heads},
-                      {"seq_len", n}};
+  point.parameters = {
+      {"head_dim", d}, {"causal", causal}, {"batch", batch}, {"heads", heads}};
+  if (keyHeads)
+    point.parameters.emplace_back("kv_heads", keyHeads);
+  point.parameters.emplace_back("seq_len", n);
+  if (m)
+    point.parameters.emplace_back("seq_len_k", m);
   point.flops = 4.0 * static_cast<double>(batch) * static_cast<double>(heads) *
-                static_cast<double>(n) * static_cast<double>(n) *
-                static_cast<double>(d) * (causal ? 0.5 : 1.0);
+                static_cast<double>(d) *
+                visibleScores(static_cast<double>(n),
+                              static_cast<double>(m ? m : n), causal != 0);
   point.x = n;
   point.group = fmt::format("{} d={}", toString(dtype), d);
   return point;
@@ -69,28 +85,42 @@ flashtile::tools::attentionCases(const AttentionSweep &sweep,
   checkSizes("--seq-len", seqLens, 1 << 20);
   checkSizes("--batch", sweep.batches, 1 << 20);
   checkSizes("--heads", sweep.heads, 1 << 16);
+  checkSizes("--kv-heads", sweep.keyHeads, 1 << 16);
+  checkSizes("--seq-len-k", sweep.keySeqLens, 1 << 20);
   // 0 stands for what the protocol says.
   const std::vector<int64_t> open = {0};
   const auto &batches = sweep.batches.empty() ? open : sweep.batches;
   const auto &headCounts = sweep.heads.empty() ? open : sweep.heads;
+  const auto &keyHeadCounts = sweep.keyHeads.empty() ? open : sweep.keyHeads;
+  const auto &keySeqLens = sweep.keySeqLens.empty() ? open : sweep.keySeqLens;
   std::vector<BenchCase> cases;
+  auto add = [&](DType dtype, int64_t d, int64_t causal, int64_t batch,
+                 int64_t heads, int64_t keyHeads, int64_t n, int64_t m) {
+    BenchCase point =
+        attentionCase(dtype, d, causal,
+                      batch ? batch : std::max<int64_t>(protocol.tokens / n, 1),
+                      heads ? heads : std::max<int64_t>(protocol.width / d, 1),
+                      n, keyHeads, m);
+    if (batches.size() > 1)
+      point.group += fmt::format(" batch={}", batch);
+    if (headCounts.size() > 1)
+      point.group += fmt::format(" heads={}", heads);
+    if (keyHeadCounts.size() > 1)
+      point.group += fmt::format(" kv_heads={}", keyHeads);
+    if (keySeqLens.size() > 1)
+      point.group += fmt::format(" seq_len_k={}", m);
+    point.series = point.group + (causal ? " causal" : "");
+    cases.push_back(std::move(point));
+  };
   for (DType dtype : typesOf(sweep.common.dtypes, types))
     for (int64_t d : headDims)
       for (int64_t causal : switchValues(sweep.causal))
         for (int64_t batch : batches)
           for (int64_t heads : headCounts)
-            for (int64_t n : seqLens) {
-              BenchCase point = attentionCase(
-                  dtype, d, causal,
-                  batch ? batch : std::max<int64_t>(protocol.tokens / n, 1),
-                  heads ? heads : std::max<int64_t>(protocol.width / d, 1), n);
-              if (batches.size() > 1)
-                point.group += fmt::format(" batch={}", batch);
-              if (headCounts.size() > 1)
-                point.group += fmt::format(" heads={}", heads);
-              point.series = point.group + (causal ? " causal" : "");
-              cases.push_back(std::move(point));
-            }
+            for (int64_t keyHeads : keyHeadCounts)
+              for (int64_t n : seqLens)
+                for (int64_t m : keySeqLens)
+                  add(dtype, d, causal, batch, heads, keyHeads, n, m);
   return cases;
 }
 
@@ -102,9 +132,14 @@ static Shape shapeOf(const BenchCase &point) {
 AttentionInputs flashtile::tools::attentionInputs(Operands &operands,
                                                   const BenchCase &point) {
   const Shape shape = shapeOf(point);
+  Shape keys = shape;
+  if (const int64_t heads = point.at("kv_heads"))
+    keys[1] = heads;
+  if (const int64_t rows = point.at("seq_len_k"))
+    keys[2] = rows;
   return {operands.get(shape, point.dtype, 0),
-          operands.get(shape, point.dtype, 1),
-          operands.get(shape, point.dtype, 2)};
+          operands.get(keys, point.dtype, 1),
+          operands.get(keys, point.dtype, 2)};
 }
 
 Tensor flashtile::tools::attentionGradient(Operands &operands,
@@ -139,4 +174,12 @@ void flashtile::tools::addAttentionOptions(CLI::App &command,
               "Whether row i sees the keys up to i only: 0, 1, or 0,1 for both")
       ->capture_default_str();
   addBenchOptions(command, sweep.common, hasDepth);
+}
+
+void flashtile::tools::addKeyOptions(CLI::App &command, AttentionSweep &sweep) {
+  addSizes(command, "--kv-heads", sweep.keyHeads,
+           "Heads of keys and values, which divide those of the queries (as "
+           "many)");
+  addSizes(command, "--seq-len-k", sweep.keySeqLens,
+           "Rows of keys and values (as many as of queries)");
 }

@@ -19,12 +19,16 @@ namespace flashtile::tools {
 struct AttentionSweep {
   BenchOptions common;
   std::vector<int64_t> headDims, seqLens, batches, heads;
+  /// Of keys and values: those of the queries unless there are such.
+  std::vector<int64_t> keyHeads, keySeqLens;
   std::vector<std::string> causal = {"0", "1"};
 };
 
 /// Adds the options of such a sweep, those of all sweeps included.
 void addAttentionOptions(CLI::App &command, AttentionSweep &sweep,
                          bool hasDepth = false);
+/// Those of keys and values with heads and lengths of their own.
+void addKeyOptions(CLI::App &command, AttentionSweep &sweep);
 
 /// Every combination, with the FLOPs of the forward. Throws InvalidArgument for
 /// sizes and types out of range.
@@ -35,7 +39,8 @@ std::vector<BenchCase> attentionCases(const AttentionSweep &sweep,
 struct AttentionInputs {
   Tensor q, k, v;
 };
-/// [batch, heads, seq_len, head_dim].
+/// q is [batch, heads, seq_len, head_dim]; k and v may have kv_heads and
+/// seq_len_k instead.
 AttentionInputs attentionInputs(Operands &operands, const BenchCase &point);
 /// What goes with them: an upstream gradient.
 Tensor attentionGradient(Operands &operands, const BenchCase &point);

@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <type_traits>
@@ -31,6 +32,7 @@ struct Head {
   DType dtype;
 
   int64_t rows() const { return q.size(0); }
+  int64_t keys() const { return k.size(0); }
   double scale() const { return 1 / std::sqrt(double(q.size(1))); }
 };
 
@@ -50,11 +52,12 @@ static Tensor tensorOf(const Matrix<Real> &matrix) {
   return Tensor::fromData(values, {matrix.rows(), matrix.cols()});
 }
 
-/// The gradients of some keys: in f64, or as a plain implementation has them,
-/// in f32 with the weights and their gradients rounded to the type.
+/// Adds what the queries of one head give to some keys: in f64, or as a plain
+/// implementation has them, in f32 with the weights and their gradients rounded
+/// to the type.
 template <typename Real>
-static KeyGradients keyGradients(const Head &head, int64_t begin,
-                                 int64_t count) {
+static void addKeyGradients(const Head &head, int64_t begin, int64_t count,
+                            Matrix<Real> &dk, Matrix<Real> &dv) {
   constexpr bool isPlain = std::is_same_v<Real, float>;
   const Matrix<Real> q = matrixOf<Real>(head.q);
   const Matrix<Real> gradO = matrixOf<Real>(head.gradO);
@@ -67,7 +70,8 @@ static KeyGradients keyGradients(const Head &head, int64_t begin,
   Matrix<Real> ds = gradO * v.transpose();
   for (int64_t i = 0; i < p.rows(); ++i)
     for (int64_t j = 0; j < p.cols(); ++j) {
-      const bool isSeen = !head.causal || begin + j <= i;
+      const bool isSeen =
+          !head.causal || begin + j <= i + head.keys() - head.rows();
       p(i, j) = isSeen ? std::exp(p(i, j) - lse[i]) : 0;
       ds(i, j) = p(i, j) * (ds(i, j) - delta[i]);
     }
@@ -75,16 +79,30 @@ static KeyGradients keyGradients(const Head &head, int64_t begin,
     p = matrixOf<Real>(tensorOf<Real>(p).to(head.dtype));
     ds = matrixOf<Real>(tensorOf<Real>(ds).to(head.dtype));
   }
-  const DType type = isPlain ? head.dtype : DType::F64;
-  return {tensorOf<Real>(scale * ds.transpose() * q).to(type),
-          tensorOf<Real>(p.transpose() * gradO).to(type)};
+  dk += scale * ds.transpose() * q;
+  dv += p.transpose() * gradO;
+}
+
+/// The gradients of some keys, by all heads that share them.
+template <typename Real>
+static KeyGradients keyGradients(const std::vector<Head> &group, int64_t begin,
+                                 int64_t count) {
+  const Head &first = group.front();
+  Matrix<Real> dk = Matrix<Real>::Zero(count, first.q.size(1)), dv = dk;
+  for (const Head &head : group)
+    addKeyGradients(head, begin, count, dk, dv);
+  const DType type = std::is_same_v<Real, float> ? first.dtype : DType::F64;
+  return {tensorOf<Real>(dk).to(type), tensorOf<Real>(dv).to(type)};
 }
 
 /// dq of some rows: the gradient of a problem of their own. Rows begin to end
 /// of causal attention see the keys before `end` only.
 static Tensor queryGradient(const Head &head, int64_t begin, int64_t count,
                             bool isPlain) {
-  const int64_t keys = head.causal ? begin + count : head.rows();
+  const int64_t keys =
+      head.causal
+          ? std::max<int64_t>(begin + count + head.keys() - head.rows(), 0)
+          : head.keys();
   const Tensor q = head.q.narrow(0, begin, count);
   const Tensor k = head.k.narrow(0, 0, keys), v = head.v.narrow(0, 0, keys);
   const Tensor gradO = head.gradO.narrow(0, begin, count);
@@ -111,47 +129,68 @@ CheckResult flashtile::tools::checkGradients(
     const FlashAttentionSaved &saved, const Tensor &gradO,
     const FlashAttentionGradients &gradients, bool causal) {
   constexpr int64_t kRows = 64;
-  const int64_t heads = q.size(0) * q.size(1), rows = q.size(2);
+  const int64_t heads = q.size(1), keyHeads = k.size(1);
+  const int64_t group = heads / keyHeads, rows = q.size(2);
   CheckResult result;
-  for (const int64_t index : std::set<int64_t>{0, heads - 1}) {
-    auto headOf = [&](const Tensor &tensor) {
-      return tensor.defined() ? tensor.select(0, index / q.size(1))
-                                    .select(0, index % q.size(1))
-                                    .to(Device::cpu())
-                              : Tensor();
-    };
-    Head head = {headOf(q), headOf(k), headOf(v), headOf(gradO),
-                 {},        {},        causal,    q.dtype()};
-    head.lse = headOf(saved.lse).to(DType::F64);
+  auto at = [](const Tensor &tensor, int64_t sequence, int64_t place) {
+    return tensor.defined()
+               ? tensor.select(0, sequence).select(0, place).to(Device::cpu())
+               : Tensor();
+  };
+  auto headOf = [&](int64_t sequence, int64_t place) {
+    Head head = {at(q, sequence, place),
+                 at(k, sequence, place / group),
+                 at(v, sequence, place / group),
+                 at(gradO, sequence, place),
+                 {},
+                 {},
+                 causal,
+                 q.dtype()};
+    head.lse = at(saved.lse, sequence, place).to(DType::F64);
     if (saved.lseRest.defined()) {
       const std::vector<double> rest =
-          headOf(saved.lseRest).to(DType::F64).toVector<double>();
+          at(saved.lseRest, sequence, place).to(DType::F64).toVector<double>();
       for (int64_t i = 0; i < rows; ++i)
         head.lse.data<double>()[i] += rest[i];
     }
-    head.delta = rowSums(head.gradO, headOf(saved.o), headOf(saved.oRest));
-    const Tensor dq = headOf(gradients.q), dk = headOf(gradients.k);
-    const Tensor dv = headOf(gradients.v);
-    for (const int64_t begin :
-         std::set<int64_t>{0, std::max<int64_t>(rows / 2 - kRows / 2, 0),
-                           std::max<int64_t>(rows - kRows, 0)}) {
+    head.delta = rowSums(head.gradO, at(saved.o, sequence, place),
+                         at(saved.oRest, sequence, place));
+    return head;
+  };
+  auto startsIn = [](int64_t length) {
+    return std::set<int64_t>{0, std::max<int64_t>(length / 2 - kRows / 2, 0),
+                             std::max<int64_t>(length - kRows, 0)};
+  };
+  for (const int64_t index : std::set<int64_t>{0, q.size(0) * heads - 1}) {
+    const int64_t sequence = index / heads, place = index % heads;
+    auto add = [&](const char *name, int64_t begin, const Tensor &actual,
+                   const Tensor &truth, const Tensor &plain) {
+      const Verdict verdict = judge(actual, truth, plain);
+      result.add(verdict.pass, verdict.error, verdict.limit,
+                 verdict.pass
+                     ? std::string()
+                     : fmt::format("{} of head {}, from row {}: {}", name,
+                                   index, begin, verdict.reason));
+    };
+    std::vector<Head> sharing;
+    for (int64_t i = 0; i < group; ++i)
+      sharing.push_back(headOf(sequence, place / group * group + i));
+    const Tensor dq = at(gradients.q, sequence, place);
+    for (const int64_t begin : startsIn(rows)) {
       const int64_t count = std::min(kRows, rows - begin);
-      auto add = [&](const char *name, const Tensor &actual,
-                     const Tensor &truth, const Tensor &plain) {
-        const Verdict verdict =
-            judge(actual.narrow(0, begin, count), truth, plain);
-        result.add(verdict.pass, verdict.error, verdict.limit,
-                   verdict.pass
-                       ? std::string()
-                       : fmt::format("{} of head {}, from row {}: {}", name,
-                                     index, begin, verdict.reason));
-      };
-      add("dq", dq, queryGradient(head, begin, count, /*isPlain=*/false),
+      const Head &head = sharing[place % group];
+      add("dq", begin, dq.narrow(0, begin, count),
+          queryGradient(head, begin, count, /*isPlain=*/false),
           queryGradient(head, begin, count, /*isPlain=*/true));
-      const KeyGradients truth = keyGradients<double>(head, begin, count);
-      const KeyGradients plain = keyGradients<float>(head, begin, count);
-      add("dk", dk, truth.dk, plain.dk);
-      add("dv", dv, truth.dv, plain.dv);
+    }
+    const Tensor dk = at(gradients.k, sequence, place / group);
+    const Tensor dv = at(gradients.v, sequence, place / group);
+    for (const int64_t begin : startsIn(k.size(2))) {
+      const int64_t count = std::min(kRows, k.size(2) - begin);
+      const KeyGradients truth = keyGradients<double>(sharing, begin, count);
+      const KeyGradients plain = keyGradients<float>(sharing, begin, count);
+      add("dk", begin, dk.narrow(0, begin, count), truth.dk, plain.dk);
+      add("dv", begin, dv.narrow(0, begin, count), truth.dv, plain.dv);
     }
   }
   return result;

@@ -4,9 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What calls cost on the host, where a GPU does the work: launches of a kernel
-// with tensor maps, the calls on tensors around them, and a kernel's start out
-// of the cache on disk. Groups of launches are short enough for the driver's
-// queue, so that none waits for the GPU.
+// with tensor maps, the calls on tensors around them, what the driver takes of
+// that, and a kernel's start out of the cache on disk. Groups of launches are
+// short enough for the driver's queue, so that none waits for the GPU.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,9 @@
 #include "kernels/Matmul.h"
 #include "runtime/EnvOptions.h"
 #include "runtime/Jit.h"
-#include "runtime/cuda/CudaDevice.h"
+#include "runtime/cuda/CudaStream.h"
+#include "tools/fa-bench/DriverFloor.h"
+#include "tools/fa-bench/DriverWatch.h"
 
 #include <fmt/format.h>
 
@@ -42,8 +44,13 @@ public:
   int run();
 
 private:
-  /// Prints the median of the groups of one call's time.
-  void measure(const std::string &name, const std::function<void(int64_t)> &);
+  /// The median of the groups of one call's time, in microseconds.
+  double medianTime(const std::function<void(int64_t)> &launch) const;
+  /// Prints it, and what the call asks of the driver.
+  void measure(const std::string &name,
+               const std::function<void(int64_t)> &launch) const;
+  /// The same for a call of the driver.
+  MeasureFunction measureBare() const;
   void measureKernel();
   void measureCalls();
   void measureStart();
@@ -85,8 +92,8 @@ static double secondsSince(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-void LaunchBench::measure(const std::string &name,
-                          const std::function<void(int64_t)> &launch) {
+double
+LaunchBench::medianTime(const std::function<void(int64_t)> &launch) const {
   launch(0);
   wait();
   std::vector<double> micros;
@@ -98,7 +105,32 @@ void LaunchBench::measure(const std::string &name,
                      static_cast<double>(options.launches));
     wait();
   }
-  fmt::print("{:<52}{:10.3f} us\n", name, medianOf(micros));
+  return medianOf(micros);
+}
+
+void LaunchBench::measure(const std::string &name,
+                          const std::function<void(int64_t)> &launch) const {
+  fmt::print("{:<52}{:10.3f} us", name, medianTime(launch));
+  if (device.isCuda()) {
+    DriverWatch watch(CudaDevice::get(device).api());
+    launch(options.launches);
+    fmt::print("  {}", watch.summary());
+  }
+  fmt::print("\n");
+}
+
+MeasureFunction LaunchBench::measureBare() const {
+  return [this](const std::string &name,
+                const std::function<void(cuda::Result &)> &call) {
+    cuda::Result result = cuda::success;
+    const double micros = medianTime([&](int64_t) {
+      if (result == cuda::success)
+        call(result);
+    });
+    if (result != cuda::success)
+      CudaDevice::get(device).fail(name, result);
+    fmt::print("  {:<50}{:10.3f} us\n", name, micros);
+  };
 }
 
 std::vector<ArgumentValue> LaunchBench::argumentsFrom(int64_t row) const {
@@ -119,6 +151,16 @@ void LaunchBench::measureKernel() {
   const std::vector<ArgumentValue> same = argumentsFrom(-1);
   measure(fmt::format("kernel of {} arguments, in order", same.size()),
           [&](int64_t) { kernel.launchPositional(same.data(), same.size()); });
+  if (device.isCuda()) {
+    CudaDevice &gpu = CudaDevice::get(device);
+    measureBareLaunch(
+        gpu, [&] { kernel.launchPositional(same.data(), same.size()); },
+        measureBare());
+    const CudaStreamGuard guard(CudaStream::create(gpu));
+    measure("the same in another stream", [&](int64_t) {
+      kernel.launchPositional(same.data(), same.size());
+    });
+  }
   std::vector<NamedArgument> named;
   for (size_t i = 0; i < same.size(); ++i)
     named.push_back({kernel.arguments()[i].name, same[i]});
@@ -176,6 +218,8 @@ int LaunchBench::run() {
              options.groups, options.launches);
   measureKernel();
   measureCalls();
+  if (device.isCuda())
+    measureBareCalls(CudaDevice::get(device), measureBare());
   measureStart();
   return 0;
 }

@@ -1,0 +1,142 @@
+//===- DriverFloor.cpp - What the driver takes by itself ------------------===//
+//
+// Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/fa-bench/DriverFloor.h"
+
+#include "runtime/cuda/CudaMemory.h"
+#include "runtime/cuda/CudaModule.h"
+#include "tools/fa-bench/DriverWatch.h"
+
+#include <cstring>
+#include <vector>
+
+#include <dlfcn.h>
+
+using namespace flashtile;
+using namespace flashtile::cuda;
+using namespace flashtile::tools;
+
+namespace {
+/// The parameters of a launch in one block, as the driver takes them in place
+/// of a list of addresses.
+class PackedArguments {
+public:
+  /// Without contents where the driver does not say where parameters are, as
+  /// before CUDA 12.4.
+  PackedArguments(const DriverApi &api, const DriverLaunch &launch) {
+    using Query = Result (*)(FunctionHandle, size_t, size_t *, size_t *);
+    void *library = dlopen(api.libraryPath.c_str(), RTLD_NOW | RTLD_LOCAL);
+    const auto query = reinterpret_cast<Query>(
+        library ? dlsym(library, "cuFuncGetParamInfo") : nullptr);
+    size_t offset = 0, size = 0;
+    for (size_t i = 0;
+         query && query(launch.function, i, &offset, &size) == success; ++i) {
+      numBytes = offset + size;
+      block.resize(numBytes / sizeof(Chunk) + 1);
+      std::memcpy(block.front().bytes + offset, launch.arguments[i], size);
+    }
+  }
+
+  bool empty() const { return numBytes == 0; }
+  void **extra() {
+    const auto marker = [](uintptr_t value) {
+      return reinterpret_cast<void *>(value);
+    };
+    // CU_LAUNCH_PARAM_BUFFER_POINTER, _BUFFER_SIZE and _END.
+    list = {marker(1), block.data(), marker(2), &numBytes, marker(0)};
+    return list.data();
+  }
+
+private:
+  /// As tensor maps are aligned.
+  struct alignas(64) Chunk {
+    char bytes[64];
+  };
+  std::vector<Chunk> block;
+  size_t numBytes = 0;
+  std::array<void *, 5> list{};
+};
+} // namespace
+
+void tools::measureBareLaunch(CudaDevice &device,
+                              const std::function<void()> &launch,
+                              const MeasureFunction &measure) {
+  const CudaStream own = CudaStream::create(device);
+  DriverWatch watch(device.api());
+  watch.onLaunch = [&](const DriverLaunch &shown, const DriverApi &api) {
+    const StreamHandle given = shown.config.stream;
+    measure("bare launch of it",
+            [&](Result &result) { result = shown.repeat(api, given); });
+    measure("bare launch of it in another stream",
+            [&](Result &result) { result = shown.repeat(api, own.handle()); });
+    PackedArguments packed(api, shown);
+    if (packed.empty())
+      return;
+    void **extra = packed.extra();
+    measure("bare launch of it, arguments in one block",
+            [&](Result &result) { result = shown.repeat(api, given, extra); });
+  };
+  launch();
+}
+
+static void measureTinyKernel(CudaDevice &device,
+                              const MeasureFunction &measure) {
+  const CudaFunction tiny =
+      CudaModule::loadPtx(device, ".version 7.0\n.target sm_80\n"
+                                  ".address_size 64\n"
+                                  ".visible .entry tiny(.param .u64 p) {\n"
+                                  "  ret;\n"
+                                  "}\n")
+          .function("tiny");
+  const CudaStream own = CudaStream::create(device);
+  DevicePointer value = 0;
+  void *arguments[] = {&value};
+  for (auto [name, stream] :
+       {std::pair("bare launch of a kernel with one pointer", StreamHandle()),
+        std::pair("the same in another stream", own.handle())})
+    measure(name, [&, stream = stream](Result &result) {
+      result = device.api().cuLaunchKernel(tiny.handle(), 1, 1, 1, 32, 1, 1, 0,
+                                           stream, arguments, nullptr);
+    });
+}
+
+void tools::measureBareCalls(CudaDevice &device,
+                             const MeasureFunction &measure) {
+  const DriverApi &api = device.api();
+  const ContextGuard guard(device);
+  measureTinyKernel(device, measure);
+  measure("cuCtxGetCurrent", [&](Result &result) {
+    ContextHandle current = nullptr;
+    result = api.cuCtxGetCurrent(&current);
+  });
+  measure("cuCtxPushCurrent and cuCtxPopCurrent", [&](Result &result) {
+    ContextHandle popped = nullptr;
+    result = api.cuCtxPushCurrent(device.context());
+    if (result == success)
+      result = api.cuCtxPopCurrent(&popped);
+  });
+  if (device.memoryPool())
+    measure("cuMemAllocAsync and cuMemFreeAsync", [&](Result &result) {
+      DevicePointer pointer = 0;
+      result = api.cuMemAllocAsync(&pointer, 16384, nullptr);
+      if (result == success)
+        result = api.cuMemFreeAsync(pointer, nullptr);
+    });
+  if (device.properties().computeMajor < 9)
+    return;
+  const DeviceMemory memory(CudaStream::legacy(device), 16384);
+  measure("cuTensorMapEncodeTiled", [&](Result &result) {
+    const uint64_t shape[] = {64, 128}, strides[] = {128};
+    const uint32_t box[] = {64, 64}, steps[] = {1, 1};
+    constexpr int bf16 = 9, swizzle128 = 3, promotion256 = 3;
+    DriverTensorMap map;
+    result = api.cuTensorMapEncodeTiled(
+        &map, bf16, 2, reinterpret_cast<void *>(memory.address()), shape,
+        strides, box, steps, /*interleave=*/0, swizzle128, promotion256,
+        /*fill=*/0);
+  });
+}
