@@ -9,9 +9,9 @@
 
 #include "compiler/Conversion/TileGPUToLLVM/GpuEmitter.h"
 #include "compiler/Conversion/TileGPUToLLVM/Passes.h"
+#include "compiler/Conversion/TileGPUToLLVM/ProductCalls.h"
 #include "compiler/Conversion/TileGPUToLLVM/RegisterNeeds.h"
 
-#include "dialects/Tile/Transforms/Remark.h"
 #include "dialects/TileGPU/IR/LaunchAttributes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -53,23 +53,6 @@ private:
   LLVM::GlobalOp sharedMemory(OpBuilder &builder, Location loc);
 };
 } // namespace
-
-/// What prints is a call, and ptxas keeps products of warpgroups asynchronous
-/// only in functions without calls (its message C7510). They are still faster
-/// than mma.sync.
-static void remarkCallsBesideProducts(KernelOp kernel) {
-  Operation *call = nullptr;
-  bool hasProducts = false;
-  kernel.walk([&](Operation *op) {
-    if (isa<AssertOp, PrintOp>(op) && !call)
-      call = op;
-    hasProducts |= isa<tilegpu::WgmmaOp>(op);
-  });
-  if (call && hasProducts)
-    tile::remarkMissed(call, "convert-tilegpu-to-llvm", "AsynchronousProducts",
-                       "products of warpgroups run one after the other beside "
-                       "what prints: without it they overlap");
-}
 
 /// Dynamic shared memory, aligned for every swizzle.
 LLVM::GlobalOp ConvertTileGPUToLLVM::sharedMemory(OpBuilder &builder,

@@ -12,6 +12,7 @@
 #include "compiler/Conversion/TileGPUToLLVM/GpuEmitter.h"
 
 #include "compiler/Analysis/Program/TileQueries.h"
+#include "compiler/Conversion/TileGPUToLLVM/ProductCalls.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -71,8 +72,7 @@ void GpuEmitter::expectAccessesOf(Region &region) {
 //===----------------------------------------------------------------------===//
 
 void GpuEmitter::checkStep(scf::ForOp loop) {
-  if (matchPattern(loop.getStep(), m_Constant()) || // verified
-      loop.getStep().getDefiningOp<tilegpu::NumBlocksOp>())
+  if (!checksStep(loop))
     return;
   Value step = scalar(loop.getStep());
   Value zero = arith::ConstantOp::create(b, b.getZeroAttr(step.getType()));
