@@ -186,18 +186,18 @@ int64_t flashtile::gpu::bytesBesideRings(KernelOp kernel, StageTest isInRing,
           .getInt();
   int64_t staged = afterOverlap ? 0 : bytesOfTurns(kernel, isInRing);
   int64_t scratch = 0;
-  // What TMA can store has a buffer of its own, of the fewest columns.
-  DenseSet<Operation *> stored;
+  // A tile that TMA can store has a buffer of its own, of the fewest columns,
+  // for all of its stores.
+  DenseMap<Operation *, int64_t> stored;
   kernel.getBody().walk([&](tilegpu::StoreOp store) {
     std::string whyNot;
     std::optional<StorePlan> plan = planStore(store, kernel, whyNot);
-    if (!plan)
-      return;
-    stored.insert(plan->convert);
-    staged += roundedShared(plan->bytes(plan->widths.back()));
+    if (plan && ++stored[plan->convert] == 1)
+      staged += roundedShared(plan->bytes(plan->widths.back()));
   });
   kernel.getBody().walk([&](Operation *op) {
-    if (stored.contains(op))
+    if (auto found = stored.find(op);
+        found != stored.end() && op->getResult(0).hasNUses(found->second))
       return;
     if (auto stage = dyn_cast<StageOp>(op)) {
       // Products of one loop may still read theirs in the next.

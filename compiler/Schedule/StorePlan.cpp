@@ -115,8 +115,10 @@ std::optional<StorePlan> flashtile::gpu::planStore(tilegpu::StoreOp store,
   };
   StorePlan plan;
   plan.convert = store.getValue().getDefiningOp<tilegpu::ConvertLayoutOp>();
-  if (!plan.convert || !plan.convert->hasOneUse())
+  if (!plan.convert)
     return refuse("its tile is in the layout of the store already");
+  if (plan.convert->getBlock() != store->getBlock())
+    return refuse("its tile is made before a loop or a branch around it");
   auto type = cast<RankedTensorType>(store.getValue().getType());
   constexpr int64_t kBytes = 2, kChunk = 16, kMostExtent = 256;
   if (type.getRank() != 2 || type.getElementTypeBitWidth() != 8 * kBytes)
@@ -153,10 +155,13 @@ void flashtile::gpu::requireRowLength(KernelOp kernel, const StorePlan &plan) {
   Builder builder(kernel.getContext());
   SmallVector<Attribute> required(
       kernel->getAttrOfType<ArrayAttr>(tilegpu::kRequiresAttr).getValue());
-  required.push_back(builder.getDictionaryAttr(
+  Attribute more = builder.getDictionaryAttr(
       {builder.getNamedAttr("argument",
                             builder.getI64IntegerAttr(*plan.rowLength)),
        builder.getNamedAttr("divisor",
-                            builder.getI64IntegerAttr(plan.divisor))}));
+                            builder.getI64IntegerAttr(plan.divisor))});
+  if (llvm::is_contained(required, more))
+    return;
+  required.push_back(more);
   kernel->setAttr(tilegpu::kRequiresAttr, builder.getArrayAttr(required));
 }

@@ -21,7 +21,9 @@
 namespace flashtile::gpu {
 
 struct StorePlan {
-  tilegpu::ConvertLayoutOp convert; ///< of the tile, which has no other use
+  /// Of the tile. Stores of one tile to several tensors have one conversion,
+  /// and one buffer.
+  tilegpu::ConvertLayoutOp convert;
   TmaWindow window;
   /// Columns that can go at a time: all of them, then fewer and fewer.
   llvm::SmallVector<int64_t> widths;

@@ -15,6 +15,8 @@
 // the others. Where each warp holds rows of its own, it copies them itself: its
 // lanes wait for each other only, and warps need not finish together.
 //
+// What is stored to several tensors is copied to each from the same buffer.
+//
 // The buffer belongs to the block as rings do: what is stored last may still be
 // on its way while the next program computes.
 //
@@ -29,6 +31,9 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/MapVector.h"
+
+#include <vector>
 
 namespace flashtile::gpu {
 #define GEN_PASS_DEF_STORETILESPASS
@@ -41,6 +46,12 @@ using namespace flashtile::gpu;
 using namespace flashtile::tile;
 
 namespace {
+/// The stores of one tile in a block, in their order, and how TMA does them.
+struct TileStores {
+  std::vector<tilegpu::StoreOp> stores;
+  std::vector<StorePlan> plans;
+};
+
 struct StoreTiles
     : public flashtile::gpu::impl::StoreTilesPassBase<StoreTiles> {
   using StoreTilesPassBase::StoreTilesPassBase;
@@ -48,7 +59,7 @@ struct StoreTiles
   void runOnOperation() override;
 
 private:
-  std::string rewrite(tilegpu::StoreOp store, tilegpu::WarpSpecializeOp roles,
+  std::string rewrite(const TileStores &tile, tilegpu::WarpSpecializeOp roles,
                       int64_t &used,
                       SmallVectorImpl<tilegpu::TmaStoreWaitOp> &waits);
 };
@@ -76,32 +87,37 @@ static bool isSharedByRows(Type tile, int64_t &warps) {
   return true;
 }
 
-/// Stores the tile, `columns` at a time, through one buffer. What waits until
-/// that may be written.
-static tilegpu::TmaStoreWaitOp storeByTma(tilegpu::StoreOp store,
-                                          const StorePlan &plan,
+/// Stores the tile, `columns` at a time, through one buffer, where the last of
+/// its stores stands. What waits until that may be written.
+static tilegpu::TmaStoreWaitOp storeByTma(const TileStores &tile,
                                           int64_t columns,
                                           tilegpu::WarpSpecializeOp roles) {
+  const StorePlan &plan = tile.plans.front();
   tilegpu::ConvertLayoutOp convert = plan.convert;
-  auto type = cast<RankedTensorType>(store.getValue().getType());
-  ImplicitLocOpBuilder b(store.getLoc(), roles);
+  auto type = cast<RankedTensorType>(convert.getType());
+  tilegpu::StoreOp last = tile.stores.back();
+  ImplicitLocOpBuilder b(last.getLoc(), roles);
   int64_t warps = 1;
   const int64_t rows = type.getDimSize(0);
   bool byWarp = isSharedByRows(convert.getOperand().getType(), warps);
-  Value map = createTensorMap(
-      b, plan.window, plan.buffer(byWarp ? rows / warps : rows, columns));
+  SmallVector<Value> maps;
+  for (const StorePlan &each : tile.plans)
+    maps.push_back(createTensorMap(
+        b, each.window, plan.buffer(byWarp ? rows / warps : rows, columns)));
   tilegpu::SmemType form = plan.buffer(rows, columns);
   Value buffer = tilegpu::AllocOp::create(
       b, tilegpu::RingType::get(b.getContext(), 1, form.getShape(),
                                 form.getElementType(), form.getSwizzle()));
-  b.setInsertionPoint(store);
+  b.setInsertionPoint(last);
   auto i32 = [&](int64_t value) -> Value {
     return arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
   };
-  SmallVector<Value> coordinates;
-  for (Value coordinate : plan.window.coordinates)
-    coordinates.push_back(toCoordinate(b, coordinate));
-  const Value firstColumn = coordinates.front();
+  SmallVector<SmallVector<Value>> places;
+  for (const StorePlan &each : tile.plans) {
+    places.emplace_back();
+    for (Value coordinate : each.window.coordinates)
+      places.back().push_back(toCoordinate(b, coordinate));
+  }
   tilegpu::TmaStoreWaitOp firstWait;
   for (int64_t first = 0; first < type.getDimSize(1); first += columns) {
     auto wait = tilegpu::TmaStoreWaitOp::create(b, 0, /*read=*/true, byWarp);
@@ -114,12 +130,18 @@ static tilegpu::TmaStoreWaitOp storeByTma(tilegpu::StoreOp store,
     tilegpu::FenceProxyOp::create(b);
     if (!byWarp)
       tilegpu::BarrierOp::create(b);
-    if (first > 0)
-      coordinates.front() = arith::AddIOp::create(b, firstColumn, i32(first));
-    tilegpu::TmaStoreOp::create(b, slot, map, coordinates, byWarp);
+    for (auto [map, place] : llvm::zip(maps, places)) {
+      SmallVector<Value> coordinates(place);
+      if (first > 0)
+        coordinates.front() =
+            arith::AddIOp::create(b, place.front(), i32(first));
+      tilegpu::TmaStoreOp::create(b, slot, map, coordinates, byWarp);
+    }
   }
-  store.erase();
-  convert.erase();
+  for (tilegpu::StoreOp store : tile.stores)
+    store.erase();
+  if (convert->use_empty())
+    convert.erase();
   return firstWait;
 }
 
@@ -135,21 +157,19 @@ static void waitOnce(MutableArrayRef<tilegpu::TmaStoreWaitOp> waits) {
 /// Does it with the widest buffer that fits, or says why not. `used`: bytes of
 /// shared memory, with the narrowest buffers of what is still to be stored.
 std::string
-StoreTiles::rewrite(tilegpu::StoreOp store, tilegpu::WarpSpecializeOp roles,
+StoreTiles::rewrite(const TileStores &tile, tilegpu::WarpSpecializeOp roles,
                     int64_t &used,
                     SmallVectorImpl<tilegpu::TmaStoreWaitOp> &waits) {
-  std::string whyNot;
-  std::optional<StorePlan> plan = planStore(store, getOperation(), whyNot);
-  if (!plan)
-    return whyNot;
-  const int64_t others = used - roundedShared(plan->bytes(plan->widths.back()));
-  for (int64_t columns : plan->widths) {
-    int64_t together = others + roundedShared(plan->bytes(columns));
+  const StorePlan &plan = tile.plans.front();
+  const int64_t others = used - roundedShared(plan.bytes(plan.widths.back()));
+  for (int64_t columns : plan.widths) {
+    int64_t together = others + roundedShared(plan.bytes(columns));
     if (together > sharedLimit)
       continue;
     used = together;
-    requireRowLength(getOperation(), *plan);
-    waits.push_back(storeByTma(store, *plan, columns, roles));
+    for (const StorePlan &each : tile.plans)
+      requireRowLength(getOperation(), each);
+    waits.push_back(storeByTma(tile, columns, roles));
     return {};
   }
   return "a buffer for it would make " + std::to_string(used) +
@@ -171,14 +191,29 @@ void StoreTiles::runOnOperation() {
     SmallVector<tilegpu::StoreOp> stores;
     roles.getConsumer().walk(
         [&](tilegpu::StoreOp store) { stores.push_back(store); });
+    auto refuse = [](tilegpu::StoreOp store, const std::string &whyNot) {
+      remarkMissed(store, "tilegpu-store-tiles", "Store",
+                   "a tile is stored by threads: " + whyNot);
+    };
+    llvm::MapVector<Operation *, TileStores> tiles; // by what converts them
     for (tilegpu::StoreOp store : stores) {
       if (!isa<BlockPtrType>(store.getPointer().getType()) ||
           cast<RankedTensorType>(store.getValue().getType()).getRank() != 2)
         continue;
-      std::string whyNot = rewrite(store, roles, used, waits);
+      std::string whyNot;
+      if (auto plan = planStore(store, getOperation(), whyNot)) {
+        TileStores &tile = tiles[plan->convert];
+        tile.stores.push_back(store);
+        tile.plans.push_back(*plan);
+      } else {
+        refuse(store, whyNot);
+      }
+    }
+    for (auto &[convert, tile] : tiles) {
+      std::string whyNot = rewrite(tile, roles, used, waits);
       if (!whyNot.empty())
-        remarkMissed(store, "tilegpu-store-tiles", "Store",
-                     "a tile is stored by threads: " + whyNot);
+        for (tilegpu::StoreOp store : tile.stores)
+          refuse(store, whyNot);
     }
     if (waits.empty())
       continue;
