@@ -504,8 +504,7 @@ LogicalResult KernelConverter::convertDot(DotOp op) {
   if (usesWarpgroups(op, warps))
     return convertWarpgroupDot(op), success();
   DistributedLayout layout = layouts.at(op.getResult());
-  auto type = cast<RankedTensorType>(op.getType());
-  WarpGrid grid = warpGrid(type.getDimSize(0), type.getDimSize(1), warps);
+  WarpGrid grid = warpGridOf(layout, warps);
   bool instructions = usesMatrixInstructions(op);
   // P of P * V: the accumulator's registers are the left operand's already.
   Value a;

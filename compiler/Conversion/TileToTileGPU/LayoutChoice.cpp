@@ -41,6 +41,43 @@ WarpGrid flashtile::gpu::warpGrid(int64_t rows, int64_t columns,
   return grid;
 }
 
+/// Rows and columns of each warp as nearly alike as can be: it then reads least
+/// of both operands.
+static WarpGrid evenGrid(int64_t rows, int64_t columns, int64_t warps) {
+  // Rows and columns that one ldmatrix reads.
+  constexpr int64_t kRows = 16, kColumns = 16;
+  WarpGrid best;
+  int64_t least = 0;
+  for (int64_t m = 1; m <= warps; ++m) {
+    const int64_t n = warps / m;
+    if (warps % m != 0 || rows % (m * kRows) != 0 ||
+        columns % (n * kColumns) != 0)
+      continue;
+    const int64_t read = rows / m + columns / n;
+    if (least == 0 || read <= least) {
+      best = {m, n};
+      least = read;
+    }
+  }
+  return least ? best : warpGrid(rows, columns, warps);
+}
+
+/// What warps hold of a dot's result with this layout.
+static DistributedLayout layoutOfGrid(int64_t rows, int64_t columns,
+                                      int64_t warps, WarpGrid grid) {
+  return replicateWarps(mmaAccumulator(rows, columns, grid.m, grid.n),
+                        warps / (grid.m * grid.n));
+}
+
+WarpGrid flashtile::gpu::warpGridOf(const DistributedLayout &layout,
+                                    int64_t warps) {
+  const int64_t rows = layout.shape()[0], columns = layout.shape()[1];
+  const WarpGrid even = evenGrid(rows, columns, warps);
+  return layout == layoutOfGrid(rows, columns, warps, even)
+             ? even
+             : warpGrid(rows, columns, warps);
+}
+
 InputPrecision flashtile::gpu::precisionOf(DotOp dot) {
   bool f32 = getElementType(dot.getA().getType()).isF32();
   return dot.getInputPrecision().value_or(f32 ? InputPrecision::TF32x3
@@ -133,6 +170,7 @@ private:
     return it == layouts.end() ? nullptr : &it->second;
   }
   void assignDots();
+  WarpGrid gridOf(DotOp dot);
   bool flow(Operation *op);
   bool flowReshape(ReshapeOp op);
   bool flowTrans(TransOp op);
@@ -172,6 +210,37 @@ LayoutChoice::LayoutChoice(KernelOp kernel, int64_t warps)
   });
 }
 
+/// The value below transposes and conversions of an operand.
+static Value sourceOf(Value operand) {
+  while (Operation *op = operand.getDefiningOp()) {
+    if (!isa<TransOp, CastOp>(op))
+      break;
+    operand = op->getOperand(0);
+  }
+  return operand;
+}
+
+/// A product of what is loaded, whose rows nobody reduces or multiplies again,
+/// has no reason to keep a row in one warp.
+WarpGrid LayoutChoice::gridOf(DotOp dot) {
+  auto type = cast<RankedTensorType>(dot.getType());
+  const int64_t rows = type.getDimSize(0), columns = type.getDimSize(1);
+  auto isOfGroup = [&](Value value) {
+    return tileType(value) && groups.of(value) == groups.of(dot.getResult());
+  };
+  bool byRows = !sourceOf(dot.getA()).getDefiningOp<LoadOp>() ||
+                !sourceOf(dot.getB()).getDefiningOp<LoadOp>();
+  kernel.getBody().walk([&](Operation *op) {
+    if (auto other = dyn_cast<DotOp>(op))
+      byRows |= isOfGroup(sourceOf(other.getA())) ||
+                isOfGroup(sourceOf(other.getB()));
+    else if (isAxisReduce(op) || isa<ReduceOp, ScanOp>(op))
+      byRows |= llvm::any_of(op->getOperands(), isOfGroup);
+  });
+  return byRows ? warpGrid(rows, columns, warps)
+                : evenGrid(rows, columns, warps);
+}
+
 void LayoutChoice::assignDots() {
   kernel.getBody().walk([&](DotOp dot) {
     auto type = dot.getType();
@@ -182,11 +251,9 @@ void LayoutChoice::assignDots() {
                                                columnGroupsOf(dot, warps)));
       return;
     }
-    WarpGrid grid = warpGrid(rows, columns, warps);
     if (usesMatrixInstructions(dot))
       assign(dot.getResult(),
-             replicateWarps(mmaAccumulator(rows, columns, grid.m, grid.n),
-                            warps / (grid.m * grid.n)));
+             layoutOfGrid(rows, columns, warps, gridOf(dot)));
   });
 }
 

@@ -30,6 +30,9 @@ struct WarpGrid {
 /// Warps along rows first: each then needs all of b, which the others share,
 /// and its own rows of a.
 WarpGrid warpGrid(int64_t rows, int64_t columns, int64_t warps);
+/// How they share a result that has this layout: as above, or evenly, where no
+/// row has to be in one warp.
+WarpGrid warpGridOf(const DistributedLayout &layout, int64_t warps);
 
 /// How f32 operands are multiplied: without a wish by three products of tf32.
 tile::InputPrecision precisionOf(tile::DotOp dot);

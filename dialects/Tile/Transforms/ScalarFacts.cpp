@@ -13,6 +13,7 @@
 #include "dialects/Tile/IR/TileDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -106,11 +107,28 @@ static bool isNonNegative(Value value, unsigned depth) {
 
 bool isNonNegative(Value value) { return isNonNegative(value, 0); }
 
+/// Whether `value` is x / d * d for an `x` that is not negative, and so is not
+/// larger.
+static bool isRoundedDown(Value value, Value x) {
+  auto product = value.getDefiningOp<arith::MulIOp>();
+  auto quotient =
+      product ? product.getLhs().getDefiningOp<arith::DivSIOp>() : nullptr;
+  return quotient && quotient.getLhs() == x &&
+         quotient.getRhs() == product.getRhs() && isNonNegative(x) &&
+         isNonNegative(quotient.getRhs());
+}
+
 static bool isMultipleOf(Value value, int64_t divisor, unsigned depth) {
   if (divisor == 1)
     return true;
   if (std::optional<int64_t> constant = getConstantInt(value))
     return *constant % divisor == 0;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    return loop && argument == loop.getInductionVar() && depth < kMaxDepth &&
+           isMultipleOf(loop.getStep(), divisor, depth + 1) &&
+           isMultipleOf(loop.getLowerBound(), divisor, depth + 1);
+  }
   Operation *op = value.getDefiningOp();
   if (!op || depth == kMaxDepth)
     return false;
@@ -123,8 +141,15 @@ static bool isMultipleOf(Value value, int64_t divisor, unsigned depth) {
   }
   if (isa<arith::MulIOp>(op))
     return operand(0) || operand(1);
+  if (isa<arith::MinSIOp>(op))
+    for (unsigned side : {0, 1})
+      if (isRoundedDown(op->getOperand(side), op->getOperand(1 - side)))
+        return operand(side);
   if (isa<arith::AddIOp, arith::SubIOp, arith::MaxSIOp, arith::MinSIOp>(op))
     return operand(0) && operand(1);
+  // The bits that are cut off are multiples of all smaller powers of two.
+  if (isa<arith::TruncIOp>(op))
+    return llvm::isPowerOf2_64(divisor) && operand(0);
   return isa<arith::ExtSIOp, arith::IndexCastOp>(op) && operand(0);
 }
 

@@ -60,3 +60,49 @@ tile.kernel @softmax(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>) grid() -> (1) {
   tile.store %q, %d : !tile.block_ptr<48x48xf32>
   tile.return
 }
+
+// A product of what is loaded, whose rows stay together for nobody: warps share
+// rows and columns, and each reads 32 of both operands instead of 16 and 64.
+// CHECK-LABEL: tile.kernel @even
+// CHECK: tilegpu.mma {{.*}} {warps_m = 2 : i32, warps_n = 2 : i32}
+tile.kernel @even(%x: !tile.ptr<bf16>, %y: !tile.ptr<bf16>, %z: !tile.ptr<f32>)
+    grid() -> (1) {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %n = arith.constant 64 : i64
+  %c = arith.constant dense<0.0> : tensor<64x64xf32>
+  %xp = tile.make_block_ptr %x shape [%n, %n] strides [%n, %one] offsets [%zero, %zero]
+      : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+  %yp = tile.make_block_ptr %y shape [%n, %n] strides [%n, %one] offsets [%zero, %zero]
+      : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+  %zp = tile.make_block_ptr %z shape [%n, %n] strides [%n, %one] offsets [%zero, %zero]
+      : !tile.ptr<f32> -> !tile.block_ptr<64x64xf32>
+  %xt = tile.load %xp : !tile.block_ptr<64x64xbf16>
+  %yt = tile.load %yp : !tile.block_ptr<64x64xbf16>
+  %s = tile.dot %xt, %yt, %c : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+  tile.store %zp, %s : !tile.block_ptr<64x64xf32>
+  tile.return
+}
+
+// A row of sums is reduced: it is in one warp.
+// CHECK-LABEL: tile.kernel @reduced
+// CHECK: tilegpu.mma {{.*}} {warps_m = 4 : i32, warps_n = 1 : i32}
+tile.kernel @reduced(%x: !tile.ptr<bf16>, %y: !tile.ptr<bf16>, %z: !tile.ptr<f32>)
+    grid() -> (1) {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %n = arith.constant 64 : i64
+  %c = arith.constant dense<0.0> : tensor<64x64xf32>
+  %xp = tile.make_block_ptr %x shape [%n, %n] strides [%n, %one] offsets [%zero, %zero]
+      : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+  %yp = tile.make_block_ptr %y shape [%n, %n] strides [%n, %one] offsets [%zero, %zero]
+      : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+  %zp = tile.make_block_ptr %z shape [%n] strides [%one] offsets [%zero]
+      : !tile.ptr<f32> -> !tile.block_ptr<64xf32>
+  %xt = tile.load %xp : !tile.block_ptr<64x64xbf16>
+  %yt = tile.load %yp : !tile.block_ptr<64x64xbf16>
+  %s = tile.dot %xt, %yt, %c : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+  %m = tile.max %s axis 1 : tensor<64x64xf32> -> tensor<64xf32>
+  tile.store %zp, %m : !tile.block_ptr<64xf32>
+  tile.return
+}

@@ -84,3 +84,54 @@ tile.kernel @loaded(%x: !tile.ptr<f32>, %p: !tile.ptr<i64>, %n: i64) grid(n) -> 
   tile.store %spread, %value : !tile.block_ptr<16x64xf32>
   tile.return
 }
+
+// A loop along the rows, in steps that are chunks, to where the last whole step
+// ends, and from there on.
+// CHECK-LABEL: tile.kernel @steps(
+// CHECK-SAME: tilegpu.requires = [{argument = 2 : i64, divisor = 8 : i64}, {argument = 0 : i64, divisor = 16 : i64}]
+tile.kernel @steps(%x: !tile.ptr<bf16>, %k: i64, %stride: i64) grid(k, stride) -> (1) {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %n = arith.constant 16 : i64
+  %step = arith.constant 32 : i64
+  %first = arith.constant 0 : i32
+  %step32 = arith.constant 32 : i32
+  %value = arith.constant dense<0.0> : tensor<16x32xbf16>
+  %most = arith.maxsi %k, %zero : i64
+  %count = arith.divsi %most, %step : i64
+  %whole = arith.muli %count, %step : i64
+  %end = arith.minsi %whole, %most : i64
+  %middle = arith.trunci %end : i64 to i32
+  %last = arith.trunci %k : i64 to i32
+  scf.for %i = %first to %middle step %step32 : i32 {
+    %from = arith.extsi %i : i32 to i64
+    %window = tile.make_block_ptr %x shape[%n, %k] strides[%stride, %one]
+        offsets[%zero, %from] : !tile.ptr<bf16> -> !tile.block_ptr<16x32xbf16>
+    tile.store %window, %value : !tile.block_ptr<16x32xbf16>
+  }
+  scf.for %i = %middle to %last step %step32 : i32 {
+    %from = arith.extsi %i : i32 to i64
+    %window = tile.make_block_ptr %x shape[%n, %k] strides[%stride, %one]
+        offsets[%zero, %from] : !tile.ptr<bf16> -> !tile.block_ptr<16x32xbf16>
+    tile.store %window, %value : !tile.block_ptr<16x32xbf16>
+  }
+  tile.return
+}
+
+// In steps of three elements, few rows start at chunks.
+// CHECK-LABEL: tile.kernel @oddSteps(
+// CHECK-NOT: tilegpu.requires
+// BOTH-NOT: @oddSteps__plain
+tile.kernel @oddSteps(%x: !tile.ptr<bf16>, %k: i64, %stride: i64) grid(k, stride) -> (1) {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %n = arith.constant 16 : i64
+  %step = arith.constant 3 : i64
+  %value = arith.constant dense<0.0> : tensor<16x32xbf16>
+  scf.for %i = %zero to %k step %step : i64 {
+    %window = tile.make_block_ptr %x shape[%n, %k] strides[%stride, %one]
+        offsets[%zero, %i] : !tile.ptr<bf16> -> !tile.block_ptr<16x32xbf16>
+    tile.store %window, %value : !tile.block_ptr<16x32xbf16>
+  }
+  tile.return
+}
