@@ -120,6 +120,73 @@ TEST_F(KernelGpuTest, SoftmaxAgreesWithTheCpu) {
   EXPECT_LT(reference::relativeError(there.to(Device::cpu()), here), 1e-6);
 }
 
+/// o and p [rows, 64] = q [rows, 128] k^T [64, 128]. Rows of p are `p_row`
+/// long.
+static const char *const storedTwice = R"(
+tile.kernel @stored_twice(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>,
+    %o: !tile.ptr<bf16>, %p: !tile.ptr<bf16>, %n: i32, %p_row: i64)
+    grid(n, p_row) -> (n ceildiv 64) {
+  %zero = arith.constant 0 : i32
+  %size = arith.constant 64 : i32
+  %depth = arith.constant 128 : i32
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %c64 = arith.constant 64 : i64
+  %c128 = arith.constant 128 : i64
+  %rows = arith.extsi %n : i32 to i64
+  %x = tile.program_id x
+  %first = arith.muli %x, %size : i32
+  %row = arith.extsi %first : i32 to i64
+  %none = arith.constant dense<0.0> : tensor<64x64xf32>
+  %s = scf.for %j = %zero to %depth step %size iter_args(%sum = %none)
+      -> (tensor<64x64xf32>) : i32 {
+    %at = arith.extsi %j : i32 to i64
+    %qw = tile.make_block_ptr %q shape[%rows, %c128] strides[%c128, %c1]
+        offsets[%row, %at] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+    %kw = tile.make_block_ptr %k shape[%c64, %c128] strides[%c128, %c1]
+        offsets[%c0, %at] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+    %qt = tile.load %qw : !tile.block_ptr<64x64xbf16>
+    %kt = tile.load %kw : !tile.block_ptr<64x64xbf16>
+    %t = tile.trans %kt order [1, 0]
+        : tensor<64x64xbf16> -> tensor<64x64xbf16>
+    %next = tile.dot %qt, %t, %sum
+        : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    scf.yield %next : tensor<64x64xf32>
+  }
+  %c = tile.cast %s : tensor<64x64xf32> -> tensor<64x64xbf16>
+  %ow = tile.make_block_ptr %o shape[%rows, %c64] strides[%c64, %c1]
+      offsets[%row, %c0] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+  tile.store %ow, %c : !tile.block_ptr<64x64xbf16>
+  %pw = tile.make_block_ptr %p shape[%rows, %c64] strides[%p_row, %c1]
+      offsets[%row, %c0] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+  tile.store %pw, %c : !tile.block_ptr<64x64xbf16>
+  tile.return
+}
+)";
+
+TEST_F(KernelGpuTest, StoresATileTwice) {
+  const Kernel there = Jit(gpu0).compile(storedTwice).kernel();
+  const Kernel here = Jit().compile(storedTwice).kernel();
+  // More rows than whole tiles, more tiles than blocks; rows that TMA stores
+  // and one that threads do.
+  for (const int64_t rows : {64, 200, 20000})
+    for (const int64_t length : {64, 72, 65}) {
+      const Tensor q = Tensor::randn({rows, 128}, DType::BF16, 1);
+      const Tensor k = Tensor::randn({64, 128}, DType::BF16, 2);
+      const auto run = [&](const Kernel &kernel, Device device) {
+        const Tensor o = Tensor::zeros({rows, 64}, DType::BF16, device);
+        const Tensor p = Tensor::zeros({rows, length}, DType::BF16, device);
+        kernel(q.to(device), k.to(device), o, p, rows, length);
+        return std::pair(o.to(Device::cpu()), p.to(Device::cpu()));
+      };
+      const auto [o, p] = run(there, gpu0);
+      const auto [expectedO, expectedP] = run(here, Device::cpu());
+      EXPECT_LT(reference::relativeError(o, expectedO), 1e-3) << rows;
+      EXPECT_LT(reference::relativeError(p, expectedP), 1e-3)
+          << rows << " rows of " << length;
+    }
+}
+
 TEST_F(KernelGpuTest, TensorsMustBeOnItsDevice) {
   const Kernel add = Jit(gpu0).compile(testkernels::vectorAdd).kernel();
   const Tensor there = Tensor::zeros({8}, DType::F32, gpu0);
