@@ -26,6 +26,7 @@ class DeviceMemoryBackend {
 public:
   struct Block {
     void *data = nullptr;
+    void *handle = nullptr; ///< the backend's own, Storage::deviceBlock()
     std::function<void()> release; ///< does not throw
   };
 

@@ -133,6 +133,7 @@ bool GpuKernel::tryLaunch(const Kernel::Grid &grid,
 bool GpuKernel::launchWithMaps(const Entry &entry, const Kernel::Grid &grid,
                                const LaunchArguments &arguments,
                                std::string &whyNot) const {
+  const ContextGuard guard(entry.function.device()); // once for all calls
   std::array<TensorMap, GpuEntry::maxTensorMaps> maps;
   if (!entry.tensorMaps.find(arguments, maps.data(), whyNot))
     return false;
@@ -152,6 +153,7 @@ static Kernel::Grid gridOf(const GpuEntry &entry, Kernel::Grid grid) {
 void GpuKernel::launchEntry(const Entry &entry, const TensorMap *maps,
                             const Kernel::Grid &grid,
                             const LaunchArguments &arguments) const {
+  const ContextGuard guard(entry.function.device());
   const CudaStream stream = CudaStream::current(entry.function.device());
   CudaLaunchConfig config;
   config.block = {entry.info.numThreads, 1, 1};

@@ -76,7 +76,31 @@ void LaunchArguments::failRange(size_t position, const ArgumentValue &value,
 // Binding
 //===----------------------------------------------------------------------===//
 
+/// Whether this thread's variables are gone; objects of static lifetime may
+/// launch then.
+static thread_local bool threadHasEnded = false;
+
+namespace {
+struct Spare {
+  ~Spare() { threadHasEnded = true; }
+  std::vector<int64_t> integers;
+};
+} // namespace
+
+/// Takes, or gives back, the list that no launch of this thread has.
+static void swapWithSpare(std::vector<int64_t> &integers) {
+  thread_local Spare spare;
+  if (!threadHasEnded)
+    integers.swap(spare.integers);
+}
+
+LaunchArguments::~LaunchArguments() {
+  integers.clear();
+  swapWithSpare(integers);
+}
+
 void LaunchArguments::allocate() {
+  swapWithSpare(integers);
   const size_t count = info.arguments.size();
   if (count <= inlineCount) {
     sources = inlineSources.data();
@@ -229,6 +253,12 @@ void LaunchArguments::bindPointer(size_t position, const ArgumentValue &value) {
 void LaunchArguments::bindInteger(size_t position, const ArgumentValue &value) {
   using Kind = ArgumentValue::Kind;
   const DType type = info.arguments[position].type;
+  const bool isSigned = value.kind() == Kind::Signed;
+  if (isSigned && type == DType::I64) { // as most are
+    slots[position] = static_cast<Slot>(value.integer());
+    integers.push_back(value.integer());
+    return;
+  }
   const bool isFlag = type == DType::I1;
   const int bits = static_cast<int>(elementSize(type)) * 8;
   const int64_t high = isFlag ? 1 : INT64_MAX >> (64 - bits);

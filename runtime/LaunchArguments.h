@@ -5,8 +5,8 @@
 //
 // Internal to the launch. Checks each value against the type of its argument
 // and lays it out for the entry point: a pointer per argument to its value.
-// Lives on the stack of the launch; up to `inlineCount` arguments need no
-// allocation.
+// Lives on the stack of the launch, on one thread; up to `inlineCount`
+// arguments need no allocation, but for the first launch of a thread.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,6 +33,7 @@ public:
   LaunchArguments(const KernelInfo &info, Device device,
                   const NamedArgument *named, size_t count,
                   bool gridOnly = false);
+  ~LaunchArguments();
   LaunchArguments(const LaunchArguments &) = delete;
   LaunchArguments &operator=(const LaunchArguments &) = delete;
 

@@ -16,9 +16,9 @@
 using namespace flashtile;
 
 Storage::Storage(Key, void *data, size_t numBytes, Device device,
-                 std::function<void()> deleter)
+                 std::function<void()> deleter, void *deviceBlock)
     : bytes(static_cast<std::byte *>(data)), byteCount(numBytes),
-      memoryDevice(device), deleter(std::move(deleter)) {}
+      memoryDevice(device), block(deviceBlock), deleter(std::move(deleter)) {}
 
 Storage::~Storage() {
   if (deleter)
@@ -31,7 +31,7 @@ std::shared_ptr<Storage> Storage::allocate(size_t numBytes, Device device) {
         DeviceMemoryBackend::of(device).allocate(numBytes, device);
     try {
       return std::make_shared<Storage>(Key(), block.data, numBytes, device,
-                                       block.release);
+                                       block.release, block.handle);
     } catch (...) {
       block.release();
       throw;

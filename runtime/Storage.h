@@ -42,7 +42,7 @@ public:
                                          std::function<void()> deleter);
 
   Storage(Key, void *data, size_t numBytes, Device device,
-          std::function<void()> deleter);
+          std::function<void()> deleter, void *deviceBlock = nullptr);
   Storage(const Storage &) = delete;
   Storage &operator=(const Storage &) = delete;
   ~Storage();
@@ -50,6 +50,9 @@ public:
   std::byte *data() const { return bytes; }
   size_t numBytes() const { return byteCount; }
   Device device() const { return memoryDevice; }
+  /// What the device's backend calls memory that it allocated for this; null
+  /// for other memory.
+  void *deviceBlock() const { return block; }
 
   uint64_t version() const {
     return versionCounter.load(std::memory_order_acquire);
@@ -60,6 +63,7 @@ private:
   std::byte *bytes;
   size_t byteCount;
   Device memoryDevice;
+  void *block;
   std::function<void()> deleter;
   std::atomic<uint64_t> versionCounter{0};
 };

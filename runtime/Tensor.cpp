@@ -9,6 +9,7 @@
 
 #include "compiler/Support/Error.h"
 #include "runtime/Autograd/GradMode.h"
+#include "runtime/Autograd/TensorAccess.h"
 #include "runtime/TensorDevices.h"
 #include "runtime/TensorImpl.h"
 
@@ -135,6 +136,10 @@ void Tensor::set(const Shape &index, Scalar value) const {
 //===----------------------------------------------------------------------===//
 
 autograd::AutogradMeta::~AutogradMeta() = default;
+
+const Storage &autograd::TensorAccess::storage(const Tensor &tensor) {
+  return *tensor.get().storage;
+}
 
 bool Tensor::requiresGrad() const {
   const auto &meta = get().autograd;

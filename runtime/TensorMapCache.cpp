@@ -14,94 +14,14 @@ using namespace flashtile;
 
 using Swizzle = TensorMapDescription::Swizzle;
 
-static bool dependsOn(const GpuEntry &entry, size_t integer) {
+/// Places that one hash picks.
+static constexpr size_t numWays = 4;
+
+static bool dependsOn(const TensorMapParameter &map, size_t integer) {
   const auto occurs = [&](const GridExpr &e) { return e.dependsOn(integer); };
-  return std::any_of(
-      entry.tensorMaps.begin(), entry.tensorMaps.end(),
-      [&](const TensorMapParameter &map) {
-        return occurs(map.offset) ||
-               std::any_of(map.extents.begin(), map.extents.end(), occurs) ||
-               std::any_of(map.strides.begin(), map.strides.end(), occurs);
-      });
-}
-
-TensorMapCache::TensorMapCache(CudaDevice &device, const GpuEntry &entry,
-                               const KernelInfo &info)
-    : device(device), entry(entry), info(info) {
-  for (const TensorMapParameter &map : entry.tensorMaps) {
-    const auto argument = static_cast<size_t>(map.argument);
-    if (std::find(pointers.begin(), pointers.end(), argument) == pointers.end())
-      pointers.push_back(argument);
-  }
-  for (size_t i = 0; i < info.integerNames().size(); ++i)
-    if (dependsOn(entry, i))
-      integers.push_back(i);
-}
-
-template <typename Function>
-void TensorMapCache::forEachInput(const LaunchArguments &arguments,
-                                  Function function) const {
-  for (const size_t pointer : pointers)
-    function(static_cast<int64_t>(arguments.address(pointer)));
-  for (const size_t integer : integers)
-    function(arguments.integerValues()[integer]);
-}
-
-bool TensorMapCache::find(const LaunchArguments &arguments, TensorMap *maps,
-                          std::string &whyNot) const {
-  uint64_t hash = 0;
-  forEachInput(arguments, [&](int64_t value) {
-    hash = (hash ^ static_cast<uint64_t>(value)) * 0x9e3779b97f4a7c15u;
-    hash ^= hash >> 29;
-  });
-  const std::lock_guard<std::mutex> lock(mutex);
-  auto found = all.find(hash);
-  if (found != all.end()) {
-    size_t i = 0;
-    bool isEqual = true;
-    forEachInput(arguments, [&](int64_t value) {
-      isEqual &= found->second.key[i++] == value;
-    });
-    if (!isEqual) {
-      all.erase(found);
-      found = all.end();
-    }
-  }
-  if (found == all.end()) {
-    if (all.size() >= capacity)
-      all.clear();
-    found = all.emplace(hash, encode(arguments)).first;
-  }
-  const Encoded &encoded = found->second;
-  std::copy(encoded.maps.begin(), encoded.maps.end(), maps);
-  if (!encoded.whyNot.empty())
-    whyNot = encoded.whyNot;
-  return encoded.whyNot.empty();
-}
-
-TensorMapCache::Encoded
-TensorMapCache::encode(const LaunchArguments &arguments) const {
-  Encoded result;
-  forEachInput(arguments, [&](int64_t value) { result.key.push_back(value); });
-  for (const TensorMapParameter &parameter : entry.tensorMaps) {
-    TensorMapDescription description;
-    std::string problem = describe(parameter, arguments, description);
-    if (problem.empty())
-      problem = description.whyNot();
-    std::optional<TensorMap> map;
-    if (problem.empty())
-      map = TensorMap::tryEncode(device, description, problem);
-    if (!map) {
-      result.maps.clear();
-      result.whyNot =
-          "argument '" +
-          info.arguments[static_cast<size_t>(parameter.argument)].name +
-          "': " + problem;
-      return result;
-    }
-    result.maps.push_back(*map);
-  }
-  return result;
+  return occurs(map.offset) ||
+         std::any_of(map.extents.begin(), map.extents.end(), occurs) ||
+         std::any_of(map.strides.begin(), map.strides.end(), occurs);
 }
 
 static Swizzle swizzleOf(int64_t bytes) {
@@ -111,43 +31,182 @@ static Swizzle swizzleOf(int64_t bytes) {
                        : Swizzle::None;
 }
 
-/// Fills in `description`. Returns what does not fit its integers, or nothing.
-std::string TensorMapCache::describe(const TensorMapParameter &map,
-                                     const LaunchArguments &arguments,
-                                     TensorMapDescription &description) const {
-  const std::vector<int64_t> &values = arguments.integerValues();
-  const auto bytes = static_cast<int64_t>(elementSize(map.element));
-  const auto tooLarge = [&](const GridExpr &expression, const char *what) {
-    return std::string(what) + " " + expression.text(info.integerNames()) +
-           " does not fit 64 bits or divides by zero";
-  };
+/// What does not depend on a launch; the rest has room.
+static TensorMapDescription describeBox(const TensorMapParameter &map) {
+  TensorMapDescription description;
   description.type = map.element;
   description.box = map.box;
   description.swizzle = swizzleOf(map.swizzleBytes);
   description.fill = map.fillsNaN ? TensorMapDescription::Fill::NaN
                                   : TensorMapDescription::Fill::Zero;
-  description.base = arguments.address(static_cast<size_t>(map.argument));
-  if (!map.offset.steps.empty()) {
-    int64_t offset = 0;
-    if (!map.offset.evaluate(values, offset) ||
-        __builtin_mul_overflow(offset, bytes, &offset))
-      return tooLarge(map.offset, "offset");
-    description.base += static_cast<uint64_t>(offset);
+  description.shape.resize(map.extents.size());
+  description.strideBytes.resize(map.strides.size());
+  return description;
+}
+
+TensorMapCache::TensorMapCache(CudaDevice &device, const GpuEntry &entry,
+                               const KernelInfo &info)
+    : device(device), info(info) {
+  const size_t numIntegers = info.integerNames().size();
+  std::vector<bool> isInput(numIntegers);
+  for (const TensorMapParameter &parameter : entry.tensorMaps) {
+    const auto argument = static_cast<size_t>(parameter.argument);
+    if (std::find(pointers.begin(), pointers.end(), argument) == pointers.end())
+      pointers.push_back(argument);
+    Map &map = all.emplace_back();
+    map.parameter = &parameter;
+    map.description = describeBox(parameter);
+    for (size_t i = 0; i < numIntegers; ++i)
+      if (dependsOn(parameter, i)) {
+        map.integers.push_back(i);
+        isInput[i] = true;
+      }
+    map.values.resize(map.integers.size());
   }
-  for (size_t i = 0; i < map.extents.size(); ++i) {
-    int64_t &extent = description.shape.emplace_back();
-    if (!map.extents[i].evaluate(values, extent))
-      return tooLarge(map.extents[i], "extent");
+  for (size_t i = 0; i < numIntegers; ++i)
+    if (isInput[i])
+      integers.push_back(i);
+  key.resize(pointers.size() + integers.size());
+}
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+void TensorMapCache::readKey(const LaunchArguments &arguments) const {
+  size_t i = 0;
+  for (const size_t pointer : pointers)
+    key[i++] = static_cast<int64_t>(arguments.address(pointer));
+  for (const size_t integer : integers)
+    key[i++] = arguments.integerValues()[integer];
+}
+
+size_t TensorMapCache::findSlot(bool &isKnown) const {
+  uint64_t hash = 0;
+  for (const int64_t value : key) {
+    hash = (hash ^ static_cast<uint64_t>(value)) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 29;
+  }
+  const size_t first = hash % (capacity / numWays) * numWays;
+  size_t unused = capacity;
+  isKnown = true;
+  for (size_t i = first; i < first + numWays; ++i) {
+    if (!slots[i].isUsed)
+      unused = std::min(unused, i);
+    else if (std::equal(key.begin(), key.end(), &keys[i * key.size()]))
+      return i;
+  }
+  isKnown = false;
+  return unused < capacity ? unused : first + replaced++ % numWays;
+}
+
+bool TensorMapCache::find(const LaunchArguments &arguments, TensorMap *maps,
+                          std::string &whyNot) const {
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (slots.empty()) {
+    keys.resize(capacity * key.size());
+    encoded.resize(capacity * all.size());
+    slots.resize(capacity);
+  }
+  readKey(arguments);
+  bool isKnown = false;
+  const size_t place = findSlot(isKnown);
+  Slot &slot = slots[place];
+  TensorMap *const kept = &encoded[place * all.size()];
+  if (!isKnown) {
+    slot.isUsed = false; // should encoding fail
+    slot.whyNot = encode(arguments, kept);
+    std::copy(key.begin(), key.end(), &keys[place * key.size()]);
+    slot.isUsed = true;
+  }
+  if (!slot.whyNot.empty()) {
+    whyNot = slot.whyNot;
+    return false;
+  }
+  std::copy_n(kept, all.size(), maps);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Maps
+//===----------------------------------------------------------------------===//
+
+/// Returns why a map cannot be encoded, or nothing.
+std::string TensorMapCache::encode(const LaunchArguments &arguments,
+                                   TensorMap *maps) const {
+  for (Map &map : all) {
+    const std::string problem = encode(map, arguments);
+    if (!problem.empty())
+      return "argument '" +
+             info.arguments[static_cast<size_t>(map.parameter->argument)].name +
+             "': " + problem;
+    *maps++ = map.encoded;
+  }
+  return {};
+}
+
+std::string TensorMapCache::encode(Map &map,
+                                   const LaunchArguments &arguments) const {
+  bool isSame = map.isDescribed;
+  for (size_t i = 0; i < map.integers.size(); ++i) {
+    const int64_t value = arguments.integerValues()[map.integers[i]];
+    isSame &= std::exchange(map.values[i], value) == value;
+  }
+  if (!isSame) {
+    map.isDescribed = map.isEncoded = false;
+    std::string problem = describe(map, arguments);
+    if (!problem.empty())
+      return problem;
+    map.isDescribed = true;
+  }
+  const cuda::DevicePointer base =
+      arguments.address(static_cast<size_t>(map.parameter->argument)) +
+      static_cast<uint64_t>(map.offsetBytes);
+  if (map.isEncoded && map.description.base == base)
+    return {};
+  map.isEncoded = false;
+  map.description.base = base;
+  std::string problem;
+  const std::optional<TensorMap> made =
+      TensorMap::tryEncode(device, map.description, problem);
+  if (made) {
+    map.encoded = *made;
+    map.isEncoded = true;
+  }
+  return problem;
+}
+
+/// Fills in the description but for the base. Returns what does not fit its
+/// integers, or nothing.
+std::string TensorMapCache::describe(Map &map,
+                                     const LaunchArguments &arguments) const {
+  const TensorMapParameter &parameter = *map.parameter;
+  TensorMapDescription &description = map.description;
+  const std::vector<int64_t> &values = arguments.integerValues();
+  const auto bytes = static_cast<int64_t>(elementSize(parameter.element));
+  const auto tooLarge = [&](const GridExpr &expression, const char *what) {
+    return std::string(what) + " " + expression.text(info.integerNames()) +
+           " does not fit 64 bits or divides by zero";
+  };
+  map.offsetBytes = 0;
+  if (!parameter.offset.steps.empty() &&
+      (!parameter.offset.evaluate(values, map.offsetBytes) ||
+       __builtin_mul_overflow(map.offsetBytes, bytes, &map.offsetBytes)))
+    return tooLarge(parameter.offset, "offset");
+  for (size_t i = 0; i < parameter.extents.size(); ++i) {
+    int64_t &extent = description.shape[i];
+    if (!parameter.extents[i].evaluate(values, extent))
+      return tooLarge(parameter.extents[i], "extent");
     // The map may have more, but a copy says where in 32 bits with a sign.
     if (extent > INT32_MAX)
       return "extent " + std::to_string(extent) + " of dimension " +
              std::to_string(i) + " is beyond 2^31 - 1, where copies end";
   }
-  for (size_t i = 0; i < map.strides.size(); ++i) {
-    int64_t &stride = description.strideBytes.emplace_back();
-    if (!map.strides[i].evaluate(values, stride) ||
+  for (size_t i = 0; i < parameter.strides.size(); ++i) {
+    int64_t &stride = description.strideBytes[i];
+    if (!parameter.strides[i].evaluate(values, stride) ||
         __builtin_mul_overflow(stride, bytes, &stride))
-      return tooLarge(map.strides[i], "stride");
+      return tooLarge(parameter.strides[i], "stride");
     // Where there is one index only, no stride is ever used.
     constexpr int64_t anyStride = 16;
     if (description.shape[i + 1] == 1)

@@ -5,7 +5,9 @@
 //
 // Internal to GpuKernel. Evaluates what the compiler says of each tensor map
 // for the arguments of a launch, and keeps what came out: launches repeat their
-// arguments, and to encode a map takes longer than to find it.
+// arguments. Of those that do not, most differ in an address: a map whose own
+// inputs are the last ones is taken again, and one with the last integers is
+// encoded for its address without evaluating anything. Neither allocates.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +20,6 @@
 
 #include <mutex>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace flashtile {
@@ -39,28 +40,43 @@ public:
   static constexpr size_t capacity = 256;
 
 private:
-  /// The values that the maps depend on.
-  using Key = std::vector<int64_t>;
-  struct Encoded {
-    Key key;
-    std::vector<TensorMap> maps; ///< empty where `whyNot` is not
-    std::string whyNot;
+  /// A map, and what it was last.
+  struct Map {
+    const TensorMapParameter *parameter;
+    std::vector<size_t> integers; ///< numbers of those it depends on
+    std::vector<int64_t> values;  ///< theirs, that the description is of
+    int64_t offsetBytes = 0;      ///< from the argument to the base
+    TensorMapDescription description;
+    TensorMap encoded;
+    bool isDescribed = false, isEncoded = false;
+  };
+  /// What came out for the arguments whose key stands at the same place.
+  struct Slot {
+    bool isUsed = false;
+    std::string whyNot; ///< empty: there are maps
   };
 
-  template <typename Function>
-  void forEachInput(const LaunchArguments &arguments, Function function) const;
-  Encoded encode(const LaunchArguments &arguments) const;
-  std::string describe(const TensorMapParameter &map,
-                       const LaunchArguments &arguments,
-                       TensorMapDescription &description) const;
+  void readKey(const LaunchArguments &arguments) const;
+  /// The place of the key; `isKnown` says whether it has been there before.
+  size_t findSlot(bool &isKnown) const;
+  std::string encode(const LaunchArguments &arguments, TensorMap *maps) const;
+  std::string encode(Map &map, const LaunchArguments &arguments) const;
+  std::string describe(Map &map, const LaunchArguments &arguments) const;
 
   CudaDevice &device;
-  const GpuEntry &entry;
   const KernelInfo &info;
   std::vector<size_t> pointers; ///< places of arguments
   std::vector<size_t> integers; ///< numbers of integer arguments
+
   mutable std::mutex mutex;
-  mutable std::unordered_map<uint64_t, Encoded> all; ///< by hash of the key
+  mutable std::vector<Map> all;
+  /// The values that the maps of this launch depend on.
+  mutable std::vector<int64_t> key;
+  // A table of `capacity` places, where a hash picks a few.
+  mutable std::vector<Slot> slots;
+  mutable std::vector<int64_t> keys;
+  mutable std::vector<TensorMap> encoded;
+  mutable size_t replaced = 0;
 };
 
 } // namespace flashtile

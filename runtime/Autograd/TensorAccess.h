@@ -3,7 +3,8 @@
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Internal to the tape: what it has to know of a tensor beyond the public API.
+// Internal to the tape, and to the backend of GPUs: what they have to know of a
+// tensor beyond the public API.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,6 +30,7 @@ struct TensorAccess {
   static const void *identity(const Tensor &tensor) {
     return tensor.impl.get();
   }
+  static const Storage &storage(const Tensor &tensor);
   /// Whether nobody else sees this memory, so that it may be given away.
   static bool isExclusive(const Tensor &tensor);
 };

@@ -8,13 +8,16 @@
 #include "runtime/cuda/CudaBackend.h"
 
 #include "compiler/Support/Error.h"
+#include "runtime/Autograd/TensorAccess.h"
 #include "runtime/DeviceMemoryBackend.h"
+#include "runtime/Storage.h"
 #include "runtime/cuda/CudaMemory.h"
 
 #include <algorithm>
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <utility>
 
 using namespace flashtile;
 using namespace flashtile::cuda;
@@ -29,43 +32,42 @@ namespace {
 /// only the tensor.
 class Blocks {
 public:
-  void add(const std::shared_ptr<DeviceMemory> &block) {
+  /// Gives the block a place of its own, where it stays.
+  DeviceMemory *add(DeviceMemory block) {
+    const DevicePointer address = block.address();
     const std::lock_guard<std::mutex> lock(mutex);
-    byAddress[block->address()] = block;
+    return &byAddress.emplace(address, std::move(block)).first->second;
   }
-  void remove(DevicePointer address) noexcept {
+  void remove(const DeviceMemory *block) noexcept {
+    decltype(byAddress)::node_type removed; // freed without the lock
     const std::lock_guard<std::mutex> lock(mutex);
-    byAddress.erase(address);
+    removed = byAddress.extract(block->address());
   }
   void recordUse(DevicePointer address, const CudaStream &stream) {
     const std::lock_guard<std::mutex> lock(mutex);
     auto next = byAddress.upper_bound(address);
     if (next == byAddress.begin())
       return;
-    DeviceMemory &block = *std::prev(next)->second;
+    DeviceMemory &block = std::prev(next)->second;
     if (address - block.address() < std::max<size_t>(block.numBytes(), 1))
       block.usedBy(stream);
   }
 
 private:
   std::mutex mutex;
-  std::map<DevicePointer, std::shared_ptr<DeviceMemory>> byAddress;
+  std::map<DevicePointer, DeviceMemory> byAddress;
 };
 
 class CudaBackend final : public DeviceMemoryBackend {
 public:
   Block allocate(size_t numBytes, Device device) override {
     CudaDevice &gpu = CudaDevice::get(device);
-    auto block =
-        std::make_shared<DeviceMemory>(CudaStream::current(gpu), numBytes);
-    const DevicePointer address = block->address();
+    DeviceMemory *const block =
+        blocks.add(DeviceMemory(CudaStream::current(gpu), numBytes));
     Block result;
-    result.data = reinterpret_cast<void *>(address);
-    result.release = [this, block, address] {
-      blocks.remove(address);
-      block->reset();
-    };
-    blocks.add(block);
+    result.data = reinterpret_cast<void *>(block->address());
+    result.handle = block;
+    result.release = [this, block] { blocks.remove(block); };
     return result;
   }
 
@@ -102,8 +104,14 @@ public:
 
   void synchronize(Device device) override { current(device).synchronize(); }
 
-  void recordUse(const void *address, const CudaStream &stream) {
-    blocks.recordUse(addressOf(address), stream);
+  void recordUse(const Tensor &tensor, const CudaStream &stream) {
+    const auto *block = static_cast<const DeviceMemory *>(
+        autograd::TensorAccess::storage(tensor).deviceBlock());
+    // Nearly always; and that of an allocation never changes.
+    if (block && block->stream() == stream)
+      return;
+    // Borrowed memory may be inside of a block, too.
+    blocks.recordUse(addressOf(tensor.rawData()), stream);
   }
 
 private:
@@ -135,5 +143,5 @@ void flashtile::recordUse(const Tensor &tensor, const CudaStream &stream) {
                 "expected a tensor on a cuda device, but got " +
                     tensor.describe());
   if (tensor.numel())
-    backend().recordUse(tensor.rawData(), stream);
+    backend().recordUse(tensor, stream);
 }

@@ -251,7 +251,11 @@ void CudaDevice::failLost() const {
 // ContextGuard.
 //===----------------------------------------------------------------------===//
 
-ContextGuard::ContextGuard(CudaDevice &device) : device(device) {
+/// Of the innermost guard on this thread, whose context is current.
+static thread_local const CudaDevice *entered = nullptr;
+
+ContextGuard::ContextGuard(CudaDevice &device)
+    : device(device), outer(entered) {
   device.throwIfLost();
   result = enter();
   if (result != success)
@@ -259,21 +263,25 @@ ContextGuard::ContextGuard(CudaDevice &device) : device(device) {
 }
 
 ContextGuard::ContextGuard(CudaDevice &device, Quiet) noexcept
-    : device(device), result(enter()) {}
+    : device(device), outer(entered), result(enter()) {}
 
 Result ContextGuard::enter() noexcept {
+  if (entered == &device)
+    return success;
   const DriverApi &api = device.api();
   ContextHandle current = nullptr;
   // Mostly it is current already, and asking is cheaper than pushing.
-  if (api.cuCtxGetCurrent(&current) == success && current == device.context())
-    return success;
-  if (Result result = api.cuCtxPushCurrent(device.context()))
-    return result;
-  isPushed = true;
+  if (api.cuCtxGetCurrent(&current) != success || current != device.context()) {
+    if (Result result = api.cuCtxPushCurrent(device.context()))
+      return result;
+    isPushed = true;
+  }
+  entered = &device;
   return success;
 }
 
 ContextGuard::~ContextGuard() {
+  entered = outer;
   ContextHandle popped = nullptr;
   if (isPushed)
     device.api().cuCtxPopCurrent(&popped);

@@ -140,7 +140,10 @@ private:
 };
 
 /// Makes the device's context current on this thread, and what was current
-/// before again at the end of the scope.
+/// before again at the end of the scope. Within a scope of the same device on
+/// the same thread it asks the driver for nothing: one around several calls
+/// saves what each of them would take. The scope holds no code of the
+/// application, which could change what is current.
 class ContextGuard {
 public:
   explicit ContextGuard(CudaDevice &device);
@@ -155,6 +158,7 @@ private:
   cuda::Result enter() noexcept;
 
   CudaDevice &device;
+  const CudaDevice *outer; ///< of the scope around this one
   bool isPushed = false;
   cuda::Result result; ///< of entering
 };

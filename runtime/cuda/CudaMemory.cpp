@@ -36,18 +36,19 @@ static Result tryAllocate(CudaDevice &device, const CudaStream &stream,
 }
 
 DeviceMemory::DeviceMemory(CudaStream stream, size_t numBytes)
-    : byteCount(numBytes), streams{std::move(stream)} {
-  CudaDevice &device = streams.front().device();
+    : byteCount(numBytes), own(std::move(stream)) {
+  CudaDevice &device = own->device();
+  const ContextGuard guard(device);
   isPooled = device.memoryPool() != nullptr;
   // The driver has no blocks of 0 bytes.
   const size_t allocated = std::max<size_t>(numBytes, 1);
-  Result result = tryAllocate(device, streams.front(), allocated, pointer);
-  if (result == outOfMemory && isPooled && !streams.front().isCapturing()) {
+  Result result = tryAllocate(device, *own, allocated, pointer);
+  if (result == outOfMemory && isPooled && !own->isCapturing()) {
     // Work under way may hold memory that is about to be freed.
     device.synchronize();
     device.tryCall(device.api().cuMemPoolTrimTo, device.memoryPool(),
                    size_t(0));
-    result = tryAllocate(device, streams.front(), allocated, pointer);
+    result = tryAllocate(device, *own, allocated, pointer);
   }
   if (result != success)
     failAllocation(device, numBytes, result);
@@ -60,24 +61,26 @@ DeviceMemory &DeviceMemory::operator=(DeviceMemory &&other) noexcept {
   pointer = std::exchange(other.pointer, 0);
   byteCount = std::exchange(other.byteCount, 0);
   isPooled = other.isPooled;
-  streams = std::move(other.streams);
+  own = std::move(other.own);
+  users = std::move(other.users);
   return *this;
 }
 
 void DeviceMemory::usedBy(const CudaStream &user) {
-  if (std::find(streams.begin(), streams.end(), user) == streams.end())
-    streams.push_back(user);
+  if (!(user == *own) &&
+      std::find(users.begin(), users.end(), user) == users.end())
+    users.push_back(user);
 }
 
 /// Makes the allocation's stream wait for the others. If it cannot, waits for
 /// them here.
 void DeviceMemory::waitForUsers() noexcept {
-  for (size_t i = 1; i < streams.size(); ++i) {
+  for (const CudaStream &user : users) {
     try {
-      streams.front().wait(streams[i]);
+      own->wait(user);
     } catch (...) {
-      CudaDevice &user = streams[i].device();
-      user.release(user.api().cuStreamSynchronize, streams[i].handle());
+      CudaDevice &device = user.device();
+      device.release(device.api().cuStreamSynchronize, user.handle());
     }
   }
 }
@@ -85,18 +88,18 @@ void DeviceMemory::waitForUsers() noexcept {
 void DeviceMemory::reset() noexcept {
   if (!pointer)
     return;
-  CudaDevice &device = streams.front().device();
+  CudaDevice &device = own->device();
   if (!isExiting() && !device.isLost()) {
     waitForUsers();
     if (isPooled)
-      device.release(device.api().cuMemFreeAsync, pointer,
-                     streams.front().handle());
+      device.release(device.api().cuMemFreeAsync, pointer, own->handle());
     else
       device.release(device.api().cuMemFree, pointer);
   }
   pointer = 0;
   byteCount = 0;
-  streams.clear();
+  own.reset();
+  users.clear();
 }
 
 PinnedMemory::PinnedMemory(CudaDevice &device, size_t numBytes)

@@ -11,6 +11,7 @@
 #include "runtime/cuda/CudaStream.h"
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace flashtile {
@@ -32,6 +33,8 @@ public:
   cuda::DevicePointer address() const { return pointer; }
   size_t numBytes() const { return byteCount; }
   explicit operator bool() const { return pointer != 0; }
+  /// That of the allocation. There is one unless this is empty.
+  const CudaStream &stream() const { return *own; }
 
   /// The block is free only after what is in `user` when it is freed.
   void usedBy(const CudaStream &user);
@@ -43,7 +46,8 @@ private:
   cuda::DevicePointer pointer = 0;
   size_t byteCount = 0;
   bool isPooled = false;
-  std::vector<CudaStream> streams; ///< the allocation's, then the users'
+  std::optional<CudaStream> own;
+  std::vector<CudaStream> users; ///< the other ones
 };
 
 /// Host memory that the device reads and writes directly: copies from and to it

@@ -9,6 +9,7 @@
 
 #include "compiler/Support/Error.h"
 
+#include <atomic>
 #include <cstdio>
 #include <vector>
 
@@ -95,6 +96,9 @@ struct CudaStream::Impl {
   CudaDevice &device;
   StreamHandle handle;
   bool isOwned;
+  mutable std::atomic<uint64_t> id{unknownId};
+
+  static constexpr uint64_t unknownId = UINT64_MAX; // given to no stream
 };
 
 CudaStream CudaStream::create(CudaDevice &device) {
@@ -143,6 +147,18 @@ CudaStream CudaStream::perThread(CudaDevice &device) {
 
 CudaDevice &CudaStream::device() const { return impl->device; }
 StreamHandle CudaStream::handle() const { return impl->handle; }
+
+uint64_t CudaStream::id() const {
+  uint64_t known = impl->id.load(std::memory_order_relaxed);
+  if (known != Impl::unknownId)
+    return known;
+  unsigned long long asked = 0;
+  device().call(device().api().cuStreamGetId, handle(), &asked);
+  // This handle is that of another stream on each thread.
+  if (numberOf(handle()) != perThreadNumber)
+    impl->id.store(asked, std::memory_order_relaxed);
+  return asked;
+}
 
 std::string CudaStream::describe() const {
   const std::string owner = " of " + device().device().toString();

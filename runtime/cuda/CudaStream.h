@@ -63,6 +63,9 @@ public:
 
   CudaDevice &device() const;
   cuda::StreamHandle handle() const;
+  /// The driver's number, of which no two streams of the process have the same
+  /// one, as handles are used again. Asked for once.
+  uint64_t id() const;
   /// "stream 0x55d0 of cuda:0", "legacy default stream of cuda:0".
   std::string describe() const;
 

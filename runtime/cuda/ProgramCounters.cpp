@@ -167,7 +167,5 @@ DevicePointer ProgramCounters::forLaunch(const CudaStream &stream) {
   // Of a capture that has failed there is no graph; nor will the launch work.
   if (status != captureNone && graph)
     return keptBy(graph);
-  unsigned long long id = 0;
-  device.call(device.api().cuStreamGetId, stream.handle(), &id);
-  return ofStream(id);
+  return ofStream(stream.id());
 }

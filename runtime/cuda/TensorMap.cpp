@@ -66,12 +66,12 @@ static std::string whyNotTensor(const TensorMapDescription &map) {
              std::to_string(i) + " is not from 1 to 2^32";
   for (size_t i = 0; i < map.strideBytes.size(); ++i) {
     const int64_t stride = map.strideBytes[i];
-    const std::string text = "stride " + number(stride) +
-                             " bytes of dimension " + std::to_string(i + 1);
-    if (stride % 16)
-      return text + " is not a multiple of 16";
-    if (stride < 0 || stride >= strideLimit)
-      return text + " is not from 0 to 2^40 - 1";
+    if (stride % 16 == 0 && stride >= 0 && stride < strideLimit)
+      continue;
+    return "stride " + number(stride) + " bytes of dimension " +
+           std::to_string(i + 1) +
+           (stride % 16 ? " is not a multiple of 16"
+                        : " is not from 0 to 2^40 - 1");
   }
   return {};
 }

@@ -111,20 +111,39 @@ TEST_F(ProgramCounterTest, ANewStreamHasANewOne) {
   driver.alive["memory"] = 0; // the second block of counters, which stays
 }
 
-TEST_F(ProgramCounterTest, ARepeatedLaunchAsksForTheStreamOnly) {
+TEST_F(ProgramCounterTest, ARepeatedLaunchAsksWhetherItIsCaptured) {
   const CudaStream stream = CudaStream::create(device);
   const CudaStreamGuard guard(stream);
-  driver.pushContext(0);
   launch();
-  const size_t before = driver.calls.size();
-  launch();
-  std::vector<std::string> names;
-  for (size_t i = before; i < driver.calls.size(); ++i)
-    if (driver.calls[i].name != "cuCtxGetCurrent")
+  const auto callsOfALaunch = [&] {
+    const size_t before = driver.calls.size();
+    launch();
+    std::vector<std::string> names;
+    for (size_t i = before; i < driver.calls.size(); ++i)
       names.push_back(driver.calls[i].name);
-  EXPECT_THAT(names, ElementsAre("cuStreamGetCaptureInfo", "cuStreamGetId",
-                                 "cuLaunchKernel"));
+    return names;
+  };
+  EXPECT_THAT(callsOfALaunch(),
+              ElementsAre("cuCtxGetCurrent", "cuCtxPushCurrent",
+                          "cuStreamGetCaptureInfo", "cuLaunchKernel",
+                          "cuCtxPopCurrent"));
+  driver.pushContext(0);
+  EXPECT_THAT(callsOfALaunch(),
+              ElementsAre("cuCtxGetCurrent", "cuStreamGetCaptureInfo",
+                          "cuLaunchKernel"));
   driver.popContext();
+}
+
+// Its handle means another stream on each thread.
+TEST_F(ProgramCounterTest, TheStreamOfAThreadIsAskedForItsNumberEachTime) {
+  const CudaStream stream = CudaStream::perThread(device);
+  launchIn(stream);
+  launchIn(stream);
+  EXPECT_EQ(driver.count("cuStreamGetId"), 2);
+  const CudaStream other = CudaStream::create(device);
+  launchIn(other);
+  launchIn(other);
+  EXPECT_EQ(driver.count("cuStreamGetId"), 3);
 }
 
 TEST_F(ProgramCounterTest, EachCapturedLaunchHasItsOwnAsLongAsTheGraph) {
