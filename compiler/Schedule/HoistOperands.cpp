@@ -132,6 +132,7 @@ static LogicalResult collectProducts(SlotOp slot,
 /// products: they ask more of shared memory than it gives.
 void HoistOperands::hoistHead(SlotOp slot) {
   constexpr int64_t kMostRegisters = 220, kFewestProducts = 4, kDepth = 16;
+  constexpr int64_t kOfOuterLoop = 8;
   SmallVector<WgmmaOp> products;
   tilegpu::SmemType memory = slot.getSlot().getType();
   Type element = memory.getElementType();
@@ -147,6 +148,10 @@ void HoistOperands::hoistHead(SlotOp slot) {
     std::optional<int64_t> registers = registersAtOnce(loop);
     if (!registers)
       return;
+    Operation *outer = loop->getParentOp();
+    if (isa<scf::ForOp>(outer) &&
+        !outer->hasAttr(tilegpu::TileGPUDialect::kProgramsAttr))
+      *registers += kOfOuterLoop;
     most = std::max(most, *registers);
   }
   int64_t rows = memory.getShape()[0], columns = memory.getShape()[1];

@@ -142,9 +142,11 @@ Trend TrendReader::readLoops(Block &block) {
       end = loop.getUpperBound();
       if (read(loop.getStep()) != Trend::None)
         total = Trend::Unknown;
+      // Loops in it run as often as it does.
+      total = together(total, readLoops(*loop.getBody()));
     }
     // While loops end when they like, and branches run loops or not.
-    bool unclear = loopsDepend(&op);
+    bool unclear = !isa<scf::ForOp>(op) && loopsDepend(&op);
     op.walk([&](scf::WhileOp) { unclear = true; });
     if (auto branch = dyn_cast<scf::IfOp>(op);
         branch && read(branch.getCondition()) != Trend::None)

@@ -29,19 +29,33 @@ using flashtile::tilegpu::StageOp;
 //===----------------------------------------------------------------------===//
 
 /// Whether the producer can compute `value`: by arithmetic on scalars, and the
-/// counter of `loop`.
-bool Specializer::isComputable(Value value, scf::ForOp loop, unsigned depth) {
+/// counters of the loops around it.
+bool Specializer::isComputable(Value value, unsigned depth) {
   constexpr unsigned kMaxDepth = 64;
-  if (auto argument = dyn_cast<BlockArgument>(value))
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
     return argument.getOwner() == &body ||
            (loop && argument == loop.getInductionVar());
+  }
   Operation *op = value.getDefiningOp();
   if (depth == kMaxDepth || op->getNumRegions() != 0 ||
       !isMemoryEffectFree(op) || isa<RankedTensorType>(value.getType()))
     return false;
   return llvm::all_of(op->getOperands(), [&](Value operand) {
-    return isComputable(operand, loop, depth + 1);
+    return isComputable(operand, depth + 1);
   });
+}
+
+/// Whether `block` is `body`, or that of a loop there, or of a loop in such a
+/// loop.
+static bool isOfLoops(Block *block, Block &body) {
+  while (block != &body) {
+    auto loop = dyn_cast<scf::ForOp>(block->getParentOp());
+    if (!loop)
+      return false;
+    block = loop->getBlock();
+  }
+  return true;
 }
 
 /// Checks at run time wait for all threads of the block, the producer's, too.
@@ -82,10 +96,8 @@ std::string Specializer::collectLoad(StageOp stage) {
   if (!load)
     return {};
   Block *block = load->getBlock();
-  auto loop = dyn_cast<scf::ForOp>(block->getParentOp());
-  if (block != stage->getBlock() ||
-      (block != &body && (!loop || loop->getBlock() != &body)))
-    return "a load is neither at the top of the kernel nor in a loop there";
+  if (block != stage->getBlock() || !isOfLoops(block, body))
+    return "a load is neither at the top of the kernel nor in loops there";
   if (llvm::any_of(loads, [&](RingLoad &each) { return each.load == load; }))
     return "a tile is staged in two forms";
   if (load.getPadding() != Padding::Zero)
@@ -107,25 +119,32 @@ std::string Specializer::collectLoad(StageOp stage) {
     return "products need zeros behind the " + std::to_string(columns) +
            " columns of a tile, where its tensor has others";
   for (Value coordinate : window->coordinates)
-    if (!isComputable(coordinate, loop))
+    if (!isComputable(coordinate))
       return "the place of a load depends on what the kernel computes";
-  if (loop)
+  for (Block *around = block; around != &body;) {
+    auto loop = cast<scf::ForOp>(around->getParentOp());
     for (Value bound :
          {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
-      if (!isComputable(bound, nullptr))
+      if (!isComputable(bound))
         return "the bounds of a loop depend on what the kernel computes";
+    around = loop->getBlock();
+  }
   loads.push_back(
       {load, stage, *window, findRing(*window, slot, block, std::nullopt)});
   return {};
 }
 
-/// A ring that the loop does not use yet, of the same tensor and tile.
+/// A ring that neither the loop nor one around it uses yet, of the same tensor
+/// and tile. Both roles go through loads of a loop before loops in it.
 unsigned Specializer::findRing(const TmaWindow &window, SmemType slot,
                                Block *block, std::optional<unsigned> leader) {
   for (auto [position, ring] : llvm::enumerate(rings)) {
     unsigned number = position;
     bool taken = llvm::any_of(loads, [&](RingLoad &each) {
-      return each.ring == number && each.load->getBlock() == block;
+      Block *other = each.load->getBlock();
+      return each.ring == number &&
+             (block->findAncestorOpInBlock(*each.load) ||
+              other->findAncestorOpInBlock(block->front()));
     });
     if (!taken && block != &body && ring.inLoop && ring.slot == slot &&
         ring.leader == leader && ring.window.sharesMapWith(window))
@@ -143,10 +162,9 @@ unsigned Specializer::findRing(const TmaWindow &window, SmemType slot,
 /// can copy it.
 void Specializer::collectRow(tilegpu::LoadOp load) {
   Block *block = load->getBlock();
-  auto loop = dyn_cast<scf::ForOp>(block->getParentOp());
   auto tile = dyn_cast<BlockPtrType>(load.getPointer().getType());
   SmallVector<RingLoad *> tiles;
-  if (loop && loop->getBlock() == &body)
+  if (block != &body)
     tiles = loadsIn(block);
   if (tiles.empty() || !tile || tile.getRank() != 1 ||
       load.getPadding() != Padding::Zero || load->use_empty() ||
@@ -163,7 +181,7 @@ void Specializer::collectRow(tilegpu::LoadOp load) {
   std::optional<TmaWindow> window =
       describeWindow(load.getPointer(), kernel, whyNot);
   if (!window || llvm::any_of(window->coordinates, [&](Value coordinate) {
-        return !isComputable(coordinate, loop);
+        return !isComputable(coordinate);
       }))
     return;
   unsigned leader = tiles.front()->ring;

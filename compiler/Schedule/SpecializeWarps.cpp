@@ -27,7 +27,8 @@
 //
 // Both roles go through the same uses of every ring, whatever the bounds are:
 // the same programs, loops with the same bounds, and in each of them every load
-// once.
+// once. Loops may stand in loops (over the heads that share keys, say):
+// counters go on through all of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -133,6 +134,28 @@ SmallVector<RingLoad *> Specializer::loadsIn(Block *block) {
   llvm::sort(found, [](RingLoad *x, RingLoad *y) {
     return x->load->isBeforeInBlock(y->load);
   });
+  return found;
+}
+
+SmallVector<RingLoad *> Specializer::loadsIn(Block *block, int64_t producer) {
+  SmallVector<RingLoad *> found = loadsIn(block);
+  llvm::erase_if(found, [&](RingLoad *each) {
+    return rings[each->ring].producer != producer;
+  });
+  return found;
+}
+
+template <typename... Producer>
+SmallVector<unsigned> Specializer::ringsIn(scf::ForOp loop,
+                                           Producer... producer) {
+  SmallVector<unsigned> found;
+  auto add = [&](Block *block) {
+    for (RingLoad *each : loadsIn(block, producer...))
+      if (!llvm::is_contained(found, each->ring))
+        found.push_back(each->ring);
+  };
+  add(loop.getBody());
+  loop.getBody()->walk([&](scf::ForOp inner) { add(inner.getBody()); });
   return found;
 }
 
@@ -259,14 +282,45 @@ void Specializer::writeProducers(Block *block, int64_t count) {
   tilegpu::YieldOp::create(b);
 }
 
+/// The loops of `block`, without what the kernel computes in them.
+void Specializer::produceLoops(int64_t producer, Block *block,
+                               SmallVectorImpl<Value> &counters,
+                               IRMapping &outer) {
+  for (auto loop : llvm::to_vector(block->getOps<scf::ForOp>())) {
+    SmallVector<unsigned> used = ringsIn(loop, producer);
+    if (used.empty())
+      continue;
+    SmallVector<Value> inits;
+    for (unsigned ring : used)
+      inits.push_back(counters[ring]);
+    Value lower = inProducer(loop.getLowerBound(), outer);
+    Value upper = inProducer(loop.getUpperBound(), outer);
+    Value step = inProducer(loop.getStep(), outer);
+    auto copy = scf::ForOp::create(b, lower, upper, step, inits);
+    copy.setUnsignedCmp(loop.getUnsignedCmp());
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(copy.getBody());
+      IRMapping inner = outer;
+      inner.map(loop.getInductionVar(), copy.getInductionVar());
+      for (auto [ring, counter] : llvm::zip(used, copy.getRegionIterArgs()))
+        counters[ring] = counter;
+      for (RingLoad *each : loadsIn(loop.getBody(), producer)) {
+        produce(*each, counters[each->ring], inner);
+        counters[each->ring] = next(counters[each->ring]);
+      }
+      produceLoops(producer, loop.getBody(), counters, inner);
+      SmallVector<Value> yields;
+      for (unsigned ring : used)
+        yields.push_back(counters[ring]);
+      scf::YieldOp::create(b, yields);
+    }
+    for (auto [ring, result] : llvm::zip(used, copy.getResults()))
+      counters[ring] = result;
+  }
+}
+
 void Specializer::writeProducer(int64_t producer) {
-  auto ofProducer = [&](Block *block) {
-    SmallVector<RingLoad *> found = loadsIn(block);
-    llvm::erase_if(found, [&](RingLoad *each) {
-      return rings[each->ring].producer != producer;
-    });
-    return found;
-  };
   auto positions = [&](Value place) { return positionsOf(place); };
   PositionFunction positionOf;
   if (producer == 0)
@@ -280,35 +334,9 @@ void Specializer::writeProducer(int64_t producer) {
         outer.map(id.getResult(), programs.place);
   for (auto [position, value] : llvm::zip(this->positions, programs.position))
     outer.map(position, value);
-  for (RingLoad *each : ofProducer(&body))
+  for (RingLoad *each : loadsIn(&body, producer))
     produce(*each, counters[each->ring], outer);
-  for (auto loop : llvm::to_vector(body.getOps<scf::ForOp>())) {
-    SmallVector<RingLoad *> inside = ofProducer(loop.getBody());
-    if (inside.empty())
-      continue;
-    SmallVector<Value> inits;
-    for (RingLoad *each : inside)
-      inits.push_back(counters[each->ring]);
-    Value lower = inProducer(loop.getLowerBound(), outer);
-    Value upper = inProducer(loop.getUpperBound(), outer);
-    Value step = inProducer(loop.getStep(), outer);
-    auto copy = scf::ForOp::create(b, lower, upper, step, inits);
-    copy.setUnsignedCmp(loop.getUnsignedCmp());
-    {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(copy.getBody());
-      IRMapping inner = outer;
-      inner.map(loop.getInductionVar(), copy.getInductionVar());
-      SmallVector<Value> yields;
-      for (auto [each, counter] : llvm::zip(inside, copy.getRegionIterArgs())) {
-        produce(*each, counter, inner);
-        yields.push_back(next(counter));
-      }
-      scf::YieldOp::create(b, yields);
-    }
-    for (auto [each, result] : llvm::zip(inside, copy.getResults()))
-      counters[each->ring] = result;
-  }
+  produceLoops(producer, &body, counters, outer);
   closePrograms(programs, counters, positionOf);
 }
 
@@ -408,6 +436,51 @@ void Specializer::consume(RingLoad &each, Value counter) {
   tilegpu::MbarrierArriveOp::create(b, ring.empty, index);
 }
 
+/// The loops of `block` carry the counters of the rings that they use.
+void Specializer::consumeLoops(Block *block, SmallVectorImpl<Value> &counters) {
+  for (auto loop : llvm::to_vector(block->getOps<scf::ForOp>())) {
+    SmallVector<unsigned> used = ringsIn(loop);
+    if (used.empty())
+      continue;
+    b.setInsertionPoint(loop);
+    SmallVector<Value> inits;
+    for (unsigned ring : used)
+      inits.push_back(counters[ring]);
+    SmallVector<RingLoad *> inside = loadsIn(loop.getBody());
+    IRRewriter rewriter(b);
+    auto counted = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
+        rewriter, inits, /*replaceInitOperandUsesInLoop=*/false,
+        [&](OpBuilder &builder, Location loc,
+            ArrayRef<BlockArgument> arguments) {
+          ImplicitLocOpBuilder at(loc, builder);
+          SmallVector<Value> next(arguments);
+          if (inside.empty())
+            return next;
+          Value one = arith::ConstantOp::create(at, at.getI32IntegerAttr(1));
+          for (Value &argument :
+               MutableArrayRef<Value>(next).take_front(inside.size()))
+            argument = arith::AddIOp::create(at, argument, one);
+          return next;
+        }));
+    ArrayRef<BlockArgument> added =
+        ArrayRef<BlockArgument>(counted.getRegionIterArgs())
+            .take_back(used.size());
+    for (auto [each, counter] : llvm::zip(inside, added))
+      consume(*each, counter);
+    for (auto [ring, counter] : llvm::zip(used, added))
+      counters[ring] = counter;
+    consumeLoops(counted.getBody(), counters);
+    // Those of loops in it go on where these have ended.
+    auto yield = cast<scf::YieldOp>(counted.getBody()->getTerminator());
+    unsigned first = yield->getNumOperands() - used.size();
+    for (size_t at = inside.size(); at < used.size(); ++at)
+      yield->setOperand(first + at, counters[used[at]]);
+    for (auto [ring, result] :
+         llvm::zip(used, counted.getResults().take_back(used.size())))
+      counters[ring] = result;
+  }
+}
+
 /// The kernel's operations become those of a consumer in `block`; of each of
 /// its programs where there are several.
 void Specializer::rewriteConsumer(Block *block,
@@ -426,35 +499,7 @@ void Specializer::rewriteConsumer(Block *block,
     op->moveBefore(home, home->end());
   for (RingLoad *each : loadsIn(home))
     consume(*each, counters[each->ring]);
-  for (auto loop : llvm::to_vector(home->getOps<scf::ForOp>())) {
-    SmallVector<RingLoad *> inside = loadsIn(loop.getBody());
-    if (inside.empty())
-      continue;
-    b.setInsertionPoint(loop);
-    SmallVector<Value> inits;
-    for (RingLoad *each : inside)
-      inits.push_back(counters[each->ring]);
-    IRRewriter rewriter(b);
-    auto counted = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
-        rewriter, inits, /*replaceInitOperandUsesInLoop=*/false,
-        [&](OpBuilder &builder, Location loc,
-            ArrayRef<BlockArgument> arguments) {
-          ImplicitLocOpBuilder at(loc, builder);
-          Value one = arith::ConstantOp::create(at, at.getI32IntegerAttr(1));
-          SmallVector<Value> next;
-          for (Value argument : arguments)
-            next.push_back(arith::AddIOp::create(at, argument, one));
-          return next;
-        }));
-    ArrayRef<BlockArgument> added =
-        ArrayRef<BlockArgument>(counted.getRegionIterArgs())
-            .take_back(inside.size());
-    for (auto [each, counter] : llvm::zip(inside, added))
-      consume(*each, counter);
-    for (auto [each, result] :
-         llvm::zip(inside, counted.getResults().take_back(inside.size())))
-      counters[each->ring] = result;
-  }
+  consumeLoops(home, counters);
   closePrograms(programs, counters, {});
   b.setInsertionPointToEnd(block);
   tilegpu::YieldOp::create(b);

@@ -70,12 +70,14 @@ private:
   /// Shared memory that the kernel needs beside rings.
   int64_t bytesBeside();
   std::string whyNotPersistent();
-  bool isComputable(mlir::Value value, mlir::scf::ForOp loop,
-                    unsigned depth = 0);
+  bool isComputable(mlir::Value value, unsigned depth = 0);
   void makeRings();
   int64_t chooseProducers();
   void writeProducers(mlir::Block *block, int64_t count);
   void writeProducer(int64_t producer);
+  void produceLoops(int64_t producer, mlir::Block *block,
+                    llvm::SmallVectorImpl<mlir::Value> &counters,
+                    mlir::IRMapping &outer);
   void rewriteConsumer(mlir::Block *block,
                        llvm::ArrayRef<mlir::Operation *> operations);
   void produce(const RingLoad &each, mlir::Value counter,
@@ -83,8 +85,15 @@ private:
   void copy(const RingLoad &each, mlir::Value index, mlir::IRMapping &mapping);
   mlir::Value inProducer(mlir::Value value, mlir::IRMapping &mapping);
   void consume(RingLoad &each, mlir::Value counter);
+  void consumeLoops(mlir::Block *block,
+                    llvm::SmallVectorImpl<mlir::Value> &counters);
   /// In order, without those that come with others.
   llvm::SmallVector<RingLoad *> loadsIn(mlir::Block *block);
+  llvm::SmallVector<RingLoad *> loadsIn(mlir::Block *block, int64_t producer);
+  /// Of a loop: those of the loads of its own, then those of loops in it.
+  template <typename... Producer>
+  llvm::SmallVector<unsigned> ringsIn(mlir::scf::ForOp loop,
+                                      Producer... producer);
   /// Those that come with `each`.
   llvm::SmallVector<RingLoad *> companionsOf(const RingLoad &each);
   /// How blocks share the programs; nothing where each has one, and why.

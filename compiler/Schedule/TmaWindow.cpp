@@ -10,6 +10,7 @@
 #include "dialects/Tile/Transforms/ScalarFacts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/Builders.h"
 
@@ -113,10 +114,16 @@ static bool isToldOfPrograms(Value value) {
 }
 
 /// Whether an index of programs is at least 0: their numbers are, and so are
-/// quotients by arguments, which count things, and remainders.
+/// quotients by arguments, which count things, remainders, and what loops count
+/// from there on.
 static bool countsPrograms(Value value) {
   if (isNonNegative(value) || isToldOfPrograms(value))
     return true;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    return loop && argument == loop.getInductionVar() &&
+           countsPrograms(loop.getLowerBound());
+  }
   Operation *op = value.getDefiningOp();
   if (auto difference = dyn_cast_or_null<arith::SubIOp>(op))
     if (Value dividend = dividendOf(difference))

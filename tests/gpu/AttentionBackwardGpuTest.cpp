@@ -240,6 +240,64 @@ TEST_F(BackwardGpuTest, RepeatsGiveTheSameBits) {
       }
 }
 
+// Heads that share keys: programs go through the rows of one head after the
+// other, with buffers that all of them use in turn.
+TEST_F(BackwardGpuTest, SharedKeysAtTheEdgesOfTiles) {
+  for (const auto &[queries, keys] : {std::pair<int64_t, int64_t>{64, 64},
+                                      {130, 130},
+                                      {200, 200},
+                                      {1000, 1000},
+                                      {200, 70},
+                                      {63, 333},
+                                      {1, 200}})
+    for (const int64_t d : {64, 96, 128, 256})
+      for (const bool isCausal : {false, true}) {
+        const int64_t groups = queries < 1000 ? 2 : 1;
+        Pass run({{1, 3 * groups, queries, d},
+                  {1, groups, keys, d},
+                  DType::BF16,
+                  isCausal});
+        const Judge judge(run);
+        for (const Form form : {Form::Fused, Form::FusedDeterministic})
+          judge.expectAccurate(run.gradients(form),
+                               toString(form) + " " + std::to_string(queries) +
+                                   " to " + std::to_string(keys) + " x " +
+                                   std::to_string(d) +
+                                   (isCausal ? " causal" : ""));
+      }
+}
+
+TEST_F(BackwardGpuTest, SharedKeysGiveTheSameBits) {
+  for (const int64_t n : {64, 130, 200, 1000})
+    for (const int64_t d : {64, 128, 256})
+      for (const bool isCausal : {false, true}) {
+        Pass run({{4, 32, n, d}, {4, 8, n, d}, DType::BF16, isCausal});
+        const FlashAttentionGradients first =
+            run.gradients(Form::FusedDeterministic);
+        const FlashAttentionGradients fused = run.gradients(Form::Fused);
+        const std::string what = "n = " + std::to_string(n) +
+                                 ", d = " + std::to_string(d) +
+                                 (isCausal ? ", causal" : "");
+        EXPECT_LT(reference::relativeError(fused.q, first.q), 1e-2) << what;
+        EXPECT_LT(reference::relativeError(fused.k, first.k), 1e-2) << what;
+        EXPECT_LT(reference::relativeError(fused.v, first.v), 1e-2) << what;
+        for (int repeat = 0; repeat < 40; ++repeat) {
+          const FlashAttentionGradients again =
+              run.gradients(Form::FusedDeterministic);
+          ASSERT_TRUE(sameBits(again.q, first.q)) << what << " dq " << repeat;
+          ASSERT_TRUE(sameBits(again.k, first.k)) << what << " dk " << repeat;
+          ASSERT_TRUE(sameBits(again.v, first.v)) << what << " dv " << repeat;
+        }
+        for (int repeat = 0; repeat < 10; ++repeat) {
+          const FlashAttentionGradients again = run.gradients(Form::Fused);
+          ASSERT_TRUE(sameBits(again.k, fused.k)) << what << " dk " << repeat;
+          ASSERT_TRUE(sameBits(again.v, fused.v)) << what << " dv " << repeat;
+          ASSERT_LT(reference::relativeError(again.q, fused.q), 1e-2)
+              << what << " dq " << repeat;
+        }
+      }
+}
+
 // More programs than multiprocessors, while another stream keeps some of them
 // busy, so that programs start in another order every time.
 TEST_F(BackwardGpuTest, DeterministicThirtyTimes) {

@@ -197,15 +197,32 @@ tile.kernel @branch(%n: i32) grid(n) -> (n) {
 
 // -----
 
-// A loop inside another one that depends on the position.
+// A loop inside another one runs as often as that does.
 // CHECK-LABEL: tile.kernel @nested
-// CHECK-NOT: block_id
-// REMARK: remark: [Missed] Order {{.*}}along one axis alone
+// CHECK: block_id
+// REMARK: remark: [Passed] Order {{.*}}programs at the end of axis x run longest
 tile.kernel @nested(%n: i32) grid(n) -> (n) {
   %zero = arith.constant 0 : i32
   %one = arith.constant 1 : i32
   %r = tile.program_id x
   scf.for %i = %zero to %n step %one : i32 {
+    scf.for %j = %zero to %r step %one : i32 {
+    }
+  }
+  tile.return
+}
+
+// -----
+
+// One grows with the position, the other shrinks.
+// CHECK-LABEL: tile.kernel @opposed
+// CHECK-NOT: block_id
+// REMARK: remark: [Missed] Order {{.*}}along one axis alone
+tile.kernel @opposed(%n: i32) grid(n) -> (n) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %r = tile.program_id x
+  scf.for %i = %r to %n step %one : i32 {
     scf.for %j = %zero to %r step %one : i32 {
     }
   }

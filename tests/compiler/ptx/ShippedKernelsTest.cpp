@@ -120,6 +120,16 @@ void addBackward(std::vector<ShippedKernel> &all, const Target &target,
   add("queries", deterministic.queries,
       kernels::buildFlashAttentionBackwardQueries);
   add("keys", deterministic.keys, kernels::buildFlashAttentionBackwardKeys);
+  if (type != ElementType::F32) {
+    config.grouped = true;
+    add("grouped_keys", deterministic.keys,
+        kernels::buildFlashAttentionBackwardKeys);
+    config.addsDq = true;
+    config.packsDq = config.packsRows;
+    add("grouped_keys_and_dq", fused.keys,
+        kernels::buildFlashAttentionBackwardKeys);
+    config.grouped = false;
+  }
   config.addsDq = true;
   config.packsDq = config.packsRows;
   add("rows", rows, kernels::buildFlashAttentionBackwardRows);
@@ -219,6 +229,11 @@ const std::map<std::string, int64_t> knownToSpill = {
     {"attention_bf16_d112_causal_sm_90a", 12},
     {"attention_bf16_d216_causal_sm_90a", 12},
     {"attention_bf16_d224_causal_sm_90a", 16},
+    {"grouped_keys_and_dq_bf16_d128_causal_sm_90a", 4},
+    {"grouped_keys_and_dq_bf16_d256_causal_sm_90a", 16},
+    {"grouped_keys_and_dq_bf16_d96_sm_80", 8},
+    {"grouped_keys_bf16_d192_causal_sm_80", 20},
+    {"grouped_keys_bf16_d192_sm_80", 40},
     {"keys_and_dq_bf16_d128_causal_sm_90a", 4},
     {"keys_and_dq_bf16_d64_causal_sm_90a", 40},
     {"keys_and_dq_bf16_d64_sm_90a", 20},
