@@ -13,15 +13,21 @@
 //
 // P and dS are 0 where the causal mask hides, but 0 * NaN is NaN. Tiles in
 // which that happens are left to a second kernel, `mend`: nearly always there
-// are none, and the loop of the first keeps its products free of branches.
+// are none, and the loop of the first keeps its products free of branches. A
+// program of it looks after many tiles, so that few programs look for nothing.
 //
 //===----------------------------------------------------------------------===//
 
 #include "kernels/FlashAttentionBackwardParts.h"
 
+#include <algorithm>
+
 namespace flashtile::kernels {
 
 using namespace dsl;
+
+/// Keys of a program of `mend`; and the rows that it looks at together.
+static constexpr int64_t kMendedKeys = 1024;
 
 namespace {
 class KeysKernel : public ScoresKernel {
@@ -29,14 +35,34 @@ public:
   explicit KeysKernel(const FlashAttentionBackwardConfig &config)
       : ScoresKernel(config.mends ? "mend" : "keys", config) {
     declareArguments();
-    locate();
-    if (config.mends)
-      ifThen(needsMending(), [&] { run(); });
-    else
+    if (config.mends) {
+      mend();
+    } else {
+      Value start = programId(0) * config.blockN;
+      locateHead();
+      locate(start);
       run();
+    }
   }
 
 private:
+  void mend() {
+    locateHead();
+    const int64_t keys =
+        std::max(kMendedKeys / config.blockN, int64_t(1)) * config.blockN;
+    Value first = programId(0) * keys;
+    ifThen(needsMending(first, keys, kMendedKeys), [&] {
+      forRange(first, minimum(first + keys, seqK), config.blockN,
+               [&](const Value &start) {
+                 ifThen(needsMending(start, config.blockN, config.blockM), [&] {
+                   locate(start);
+                   run();
+                 });
+               });
+    });
+    kernel.grid({ceilDiv(seqK, keys), headsKV, batch});
+  }
+
   void run() {
     loadTiles();
     Value none = zeros({config.blockN, config.headDim}, real);
@@ -57,16 +83,22 @@ private:
     if (config.addsDq)
       dqSum = kernel.pointer("dq_sum", real);
     declareProblem({{&dk, "dk"}, {&dv, "dv"}});
-    kernel.grid({ceilDiv(seqK, config.blockN), headsKV, batch});
+    if (!config.mends)
+      kernel.grid({ceilDiv(seqK, config.blockN), headsKV, batch});
   }
 
-  /// The part of the problem that this program solves.
-  void locate() {
-    keyStart = programId(0) * config.blockN;
+  void locateHead() {
     kvHead = programId(1);
     locateBatch();
     if (config.grouped)
-      group = headsQ / headsKV;
+      group = assume(headsQ / headsKV, Facts().min(1));
+    if (config.causal && config.alignment == CausalAlignment::BottomRight)
+      diagonal = seqK - seqQ;
+  }
+
+  /// The keys at `start`, and the queries that see them.
+  void locate(const Value &start) {
+    keyStart = start;
     queryStart = zeros({}, i32);
     if (config.causal)
       locateDiagonal();
@@ -82,12 +114,8 @@ private:
 
   /// Row i sees key j if j <= i + diagonal.
   void locateDiagonal() {
-    Value first = keyStart;
     lastKey = keyStart + (config.blockN - 1);
-    if (config.alignment == CausalAlignment::BottomRight) {
-      diagonal = seqK - seqQ;
-      first = first - diagonal;
-    }
+    Value first = minusDiagonal(keyStart);
     queryStart = maximum(first, 0) / config.blockM * config.blockM;
   }
 
@@ -120,22 +148,23 @@ private:
     return visible;
   }
 
-  /// Whether a row that does not see all keys of this program is not finite.
-  Value needsMending() {
+  /// Whether a row that does not see all of `keys` keys from `keyStart` is not
+  /// finite, or one of `rows` - 1 behind it. Looks at `rows` rows at a time.
+  Value needsMending(const Value &keyStart, int64_t keys, int64_t rows) {
     Value found = full({}, false, i1);
     // From where `keys` began, which may be before any row sees a key.
     Value first =
         minusDiagonal(keyStart / config.keysBlockN * config.keysBlockN);
     first = maximum(first, 0) / config.keysBlockM * config.keysBlockM;
-    Value end = minimum(seqQ, minusDiagonal(lastKey));
+    Value end = minimum(seqQ, minusDiagonal(keyStart + (keys - 1)));
     auto addHead = [&](const Value &head, const Value &found) {
       Value vectorOfHead = batchIndex * headsQ + cast(head, i64);
-      Value shifts = rowVector(shift, rowPitch, vectorOfHead, 0);
-      Value deltas = rowVector(delta, rowPitch, vectorOfHead, 0);
-      auto [result] = forRange(
-          first, end, config.blockM, {found}, [&](Value start, Value found) {
-            Value finite = isFinite(loadRow(advance(shifts, {start}))) &
-                           isFinite(loadRow(advance(deltas, {start})));
+      Value shifts = rowVector(shift, rowPitch, vectorOfHead, 0, rows);
+      Value deltas = rowVector(delta, rowPitch, vectorOfHead, 0, rows);
+      auto [result] =
+          forRange(first, end, rows, {found}, [&](Value start, Value found) {
+            Value finite = isFinite(load(advance(shifts, {start}))) &
+                           isFinite(load(advance(deltas, {start})));
             return found | any(!finite);
           });
       return result;
@@ -184,8 +213,9 @@ private:
           if (config.hasLseRest)
             restRow = expandDims(load(advance(rests, {start})), 0);
 
-          Value s = dot(keyTile, trans(qTile)) * scale;
-          Value p = weights(s, expandDims(shiftRow, 0), restRow, visible);
+          Value s = dot(keyTile, trans(qTile));
+          Value p =
+              weights(s, scale, expandDims(shiftRow, 0), restRow, visible);
           Value dp = dot(valueTile, trans(oTile));
           Value ds = scoreGradients(p, dp, expandDims(deltaRow, 0), visible);
           Value pNarrow = cast(p, config.dtype);

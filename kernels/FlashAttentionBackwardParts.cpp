@@ -73,9 +73,9 @@ Value BackwardKernel::window(const BackwardTensor &tensor, const Value &base,
 }
 
 Value BackwardKernel::rowVector(const Value &base, const Value &pitch,
-                                const Value &head, const Operand &start) const {
-  return makeBlockPtr(base + head * pitch, {pitch}, {1}, {start},
-                      {config.blockM});
+                                const Value &head, const Operand &start,
+                                int64_t count) const {
+  return makeBlockPtr(base + head * pitch, {pitch}, {1}, {start}, {count});
 }
 
 /// Swaps the inner two of [parts, outer, inner, 2] elements of a row.
@@ -134,12 +134,19 @@ Value BackwardKernel::unpackedDq(const Value &tile) const {
                  {config.blockM, config.headDim});
 }
 
-Value BackwardKernel::weights(const Value &scores, const Value &shift,
-                              const Value &rest, const Value &visible) const {
-  Value exponent = scores - shift;
-  if (!rest.empty())
-    exponent = exponent - rest;
-  Value p = exp(exponent, Accuracy::Fast);
+Value BackwardKernel::weights(const Value &product, const Value &scale,
+                              const Value &shift, const Value &rest,
+                              const Value &visible) const {
+  Value p;
+  if (isShiftBinary()) {
+    Value exponent = product * (scale * kLog2E) - shift;
+    p = exp2(exponent, Accuracy::Fast);
+  } else {
+    Value exponent = product * scale - shift;
+    if (!rest.empty())
+      exponent = exponent - rest;
+    p = exp(exponent, Accuracy::Fast);
+  }
   return visible.empty() ? p : where(visible, p, 0.0);
 }
 

@@ -20,6 +20,9 @@
 
 namespace flashtile::kernels {
 
+/// log2(e): powers of e are powers of two.
+constexpr double kLog2E = 1.4426950408889634;
+
 /// A tensor [batch, heads, rows, headDim] among the arguments.
 struct BackwardTensor {
   dsl::Value base;
@@ -44,10 +47,17 @@ protected:
   dsl::Value window(const BackwardTensor &tensor, const dsl::Value &base,
                     const dsl::Value &length, const dsl::Operand &start,
                     int64_t rows) const;
-  /// `config.blockM` elements from `start` of a head's row vector, which has
-  /// `pitch` of them.
+  /// `count` elements from `start` of a head's row vector, which has `pitch` of
+  /// them.
   dsl::Value rowVector(const dsl::Value &base, const dsl::Value &pitch,
-                       const dsl::Value &head, const dsl::Operand &start) const;
+                       const dsl::Value &head, const dsl::Operand &start,
+                       int64_t count) const;
+  /// `config.blockM` elements.
+  dsl::Value rowVector(const dsl::Value &base, const dsl::Value &pitch,
+                       const dsl::Value &head,
+                       const dsl::Operand &start) const {
+    return rowVector(base, pitch, head, start, config.blockM);
+  }
 
   /// `config.blockM` elements of shift or delta, from rowVector().
   dsl::Value loadRow(const dsl::Value &window) const;
@@ -60,9 +70,16 @@ protected:
   dsl::Value packedDq(const dsl::Value &tile) const;
   dsl::Value unpackedDq(const dsl::Value &tile) const;
 
-  /// P where `visible`; all of it where that is empty.
-  dsl::Value weights(const dsl::Value &scores, const dsl::Value &shift,
-                     const dsl::Value &rest, const dsl::Value &visible) const;
+  /// Whether `shift` is in powers of two, so that no loop has to multiply it;
+  /// where lse has a rest, both are in powers of e.
+  bool isShiftBinary() const {
+    return config.dtype == ElementType::F16 ||
+           config.dtype == ElementType::BF16;
+  }
+  /// P of q k^T where `visible`; all of it where that is empty.
+  dsl::Value weights(const dsl::Value &product, const dsl::Value &scale,
+                     const dsl::Value &shift, const dsl::Value &rest,
+                     const dsl::Value &visible) const;
   /// dS where `visible`.
   dsl::Value scoreGradients(const dsl::Value &p, const dsl::Value &dp,
                             const dsl::Value &delta,

@@ -111,8 +111,8 @@ private:
     Value visible = visibleAt(start);
     Value keyTile = load(advance(keys, {start, 0}));
     Value valueTile = load(advance(values, {start, 0}));
-    Value s = dot(query, trans(keyTile)) * scale;
-    Value p = weights(s, shiftColumn, restColumn, visible);
+    Value s = dot(query, trans(keyTile));
+    Value p = weights(s, scale, shiftColumn, restColumn, visible);
     Value dp = dot(output, trans(valueTile));
     Value ds = scoreGradients(p, dp, deltaColumn, visible);
     Value careful, row;

@@ -90,7 +90,8 @@ private:
   Value shifts(const Value &inRange) const {
     Value tile = load(rowVector(lse, queryCount, vectorOfHead, rowStart));
     Value isEmpty = inRange & (tile == -INFINITY);
-    Value result = where(inRange & !isEmpty, tile, kNoEffect);
+    Value shift = isShiftBinary() ? tile * kLog2E : tile;
+    Value result = where(inRange & !isEmpty, shift, kNoEffect);
     if (!config.causal)
       return result;
     // A row that sees nothing has an lse that says nothing about q.

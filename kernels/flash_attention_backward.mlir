@@ -10,7 +10,7 @@
 //   dv_j = sum_i P_ij dO_i      dk_j = scale sum_i dS_ij q_i
 //   dq_i = scale sum_j dS_ij k_j
 //
-// with S = scale * q k^T. `shift` is lse, and `delta` the sums of dO * o, in rows
+// with S = scale * q k^T. `shift` is lse * log2(e), and `delta` the sums of dO * o, in rows
 // of `row_pitch` elements for each head; `dq_sum` is [batch, heads_q, row_pitch,
 // 64], without the scale. FlashAttentionBackwardKeys.cpp builds the same for any
 // type, head dimension, tile and mask; a test keeps the two equal.
@@ -39,6 +39,7 @@ tile.kernel @flash_attention_backward_keys(
   %one = arith.constant 1 : i64
   %zero_i64 = arith.constant 0 : i64
   %zero_tile = arith.constant dense<0.000000e+00> : tensor<64x64xf32>
+  %log2_e = arith.constant 1.44269502 : f32
 
   // This program: 64 keys of one head of one batch.
   %pitch = arith.extsi %row_pitch : i32 to i64
@@ -145,15 +146,16 @@ tile.kernel @flash_attention_backward_keys(
     %delta_at = tile.advance %delta_window, [%delta_start] : !tile.block_ptr<64xf32>
     %delta_row = tile.load %delta_at : !tile.block_ptr<64xf32>
 
-    // p = where(visible, exp(scale * k q^T - lse), 0)
+    // p = where(visible, exp(scale * k q^T - lse), 0), as a power of two
     %q_trans = tile.trans %q_tile order [1, 0] : tensor<64x64xbf16> -> tensor<64x64xbf16>
     %kq = tile.dot %k_tile, %q_trans, %zero_tile : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
-    %scale_tile = tile.splat %scale : f32 -> tensor<64x64xf32>
-    %s = arith.mulf %kq, %scale_tile : tensor<64x64xf32>
     %shift_as_row = tile.expand_dims %shift_row axis 0 : tensor<64xf32> -> tensor<1x64xf32>
+    %binary_scale = arith.mulf %scale, %log2_e : f32
+    %scale_tile = tile.splat %binary_scale : f32 -> tensor<64x64xf32>
+    %s = arith.mulf %kq, %scale_tile : tensor<64x64xf32>
     %shift_tile = tile.broadcast %shift_as_row : tensor<1x64xf32> -> tensor<64x64xf32>
     %exponent = arith.subf %s, %shift_tile : tensor<64x64xf32>
-    %weight = tile.exp %exponent fastmath<afn> : tensor<64x64xf32>
+    %weight = tile.exp2 %exponent fastmath<afn> : tensor<64x64xf32>
     %p = arith.select %visible, %weight, %zero_tile : tensor<64x64xi1>, tensor<64x64xf32>
 
     // dp = v dO^T, ds = where(visible, p * (dp - delta), 0)
