@@ -287,7 +287,8 @@ private:
     Config part = config;
     part.hasORest = part.hasGradLse = part.grouped = false;
     if (config.causal)
-      return kernelFor("finish", part, mendTiles(), device);
+      return kernelFor("finish", part, flashAttentionBackwardFinishTiles(kind),
+                       device);
     part.hasLseRest = part.addsDq = false;
     return kernelFor("finish", part, rowTiles(), device);
   }

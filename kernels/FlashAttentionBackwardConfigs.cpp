@@ -126,6 +126,21 @@ flashtile::flashAttentionBackwardMendTiles(const FlashAttentionClass &kind,
   return {rows, blockN, 8, 1};
 }
 
+FlashAttentionTiles
+flashtile::flashAttentionBackwardFinishTiles(const FlashAttentionClass &kind) {
+  FlashAttentionTiles tiles = flashAttentionBackwardMendTiles(kind, 128);
+  constexpr int64_t kNarrow = 128, kElements = 8192, kMost = 128;
+  if (kind.device == DeviceClass::Cpu || elementSize(kind.dtype) != 2 ||
+      kind.headDim > kNarrow)
+    return tiles;
+  // What they compute nearly never takes registers for two blocks; these are
+  // to have as much of memory under way as it takes to keep it busy.
+  tiles.blockM = kMost;
+  while (tiles.blockM * kind.headDim > kElements)
+    tiles.blockM /= 2;
+  return tiles;
+}
+
 Form flashtile::defaultFlashAttentionBackwardForm(
     const FlashAttentionClass &kind) {
   // On the cpu, adding to memory with care costs what two products do, and on

@@ -71,6 +71,10 @@ FlashAttentionTiles
 flashAttentionBackwardMendTiles(const FlashAttentionClass &kind,
                                 int64_t keysBlockN);
 
+/// Of `finish` with a causal mask, which moves memory and looks for NaN.
+FlashAttentionTiles
+flashAttentionBackwardFinishTiles(const FlashAttentionClass &kind);
+
 /// The form that Default stands for.
 FlashAttentionBackwardForm
 defaultFlashAttentionBackwardForm(const FlashAttentionClass &kind);

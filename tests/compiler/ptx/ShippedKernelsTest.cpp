@@ -136,9 +136,10 @@ void addBackward(std::vector<ShippedKernel> &all, const Target &target,
   add("keys_and_dq", fused.keys, kernels::buildFlashAttentionBackwardKeys);
   if (!isCausal)
     return add("finish", rows, kernels::buildFlashAttentionBackwardFinish);
+  add("finish", flashAttentionBackwardFinishTiles(kind),
+      kernels::buildFlashAttentionBackwardFinishCausal);
   const FlashAttentionTiles mend =
       flashAttentionBackwardMendTiles(kind, fused.keys.blockN);
-  add("finish", mend, kernels::buildFlashAttentionBackwardFinishCausal);
   config.addsDq = config.packsDq = false;
   config.mends = true;
   config.keysBlockM = fused.keys.blockM;
