@@ -54,6 +54,25 @@ bool GpuEmitter::isKnownAligned(Value pointer) {
       });
 }
 
+/// A copy of whole chunks for which nothing is decided at run time.
+bool GpuEmitter::isPlainCopy(tilegpu::CopyAsyncOp op) {
+  const SharedLayout memory = sharedLayoutOf(op.getSlot().getType());
+  const int64_t bytes = bytesOfElement(op.getSlot().getType().getElementType());
+  // Every thread has chunks.
+  const DistributedLayout layout =
+      blocked(memory.shape, kChunkBytes / bytes, {1u, 0u}, warpCount());
+  return layout.paddedShape() == ArrayRef<int64_t>(memory.shape) &&
+         !kernel->hasAttr(tilegpu::kPlainAttr) &&
+         isKnownAligned(op.getPointer());
+}
+
+bool GpuEmitter::isBeforeLoop(Value value) {
+  auto loop = b.getInsertionBlock()->getParentOp()
+                  ? dyn_cast<scf::ForOp>(b.getInsertionBlock()->getParentOp())
+                  : scf::ForOp();
+  return !loop || loop.isDefinedOutsideOfLoop(value);
+}
+
 /// Whether every chunk is aligned in memory and contiguous.
 static Value isChunked(ImplicitLocOpBuilder &b, const GpuWindow &window,
                        Type element) {
@@ -84,16 +103,32 @@ void GpuEmitter::copyChunks(const GpuWindow &window, tilegpu::CopyAsyncOp op,
       blocked(memory.shape, width, {1u, 0u}, warpCount());
   ArrayRef<int64_t> tile = op.getPointer().getType().getShape();
   auto inBounds = op.getInBounds();
-  // The first register's address once, the others by their distance.
-  Value row = arith::AddIOp::create(b, window.offsets[0],
-                                    toI64(threadOffset(layout, 0)));
-  Value column = arith::AddIOp::create(b, window.offsets[1],
-                                       toI64(threadOffset(layout, 1)));
+  // The first register's address once, the others by their distance. What an
+  // iteration changes comes last, so that a loop keeps the rest.
+  Value row = toI64(threadOffset(layout, 0));
+  Value column = toI64(threadOffset(layout, 1));
   Value rowBytes = arith::MulIOp::create(b, window.strides[0], i64(bytes));
-  Value first = arith::AddIOp::create(
-      b, window.base,
-      arith::AddIOp::create(b, arith::MulIOp::create(b, row, rowBytes),
-                            arith::MulIOp::create(b, column, i64(bytes))));
+  Value first = window.base;
+  auto addRows = [&](Value rows) {
+    first = arith::AddIOp::create(b, first,
+                                  arith::MulIOp::create(b, rows, rowBytes));
+  };
+  auto addColumns = [&](Value columns) {
+    first = arith::AddIOp::create(
+        b, first, arith::MulIOp::create(b, columns, i64(bytes)));
+  };
+  const bool rowsStay = !copyGuard || isBeforeLoop(window.offsets[0]);
+  const bool columnsStay = !copyGuard || isBeforeLoop(window.offsets[1]);
+  Value firstRow = arith::AddIOp::create(b, window.offsets[0], row);
+  Value firstColumn = arith::AddIOp::create(b, window.offsets[1], column);
+  addRows(rowsStay ? firstRow : row);
+  addColumns(columnsStay ? firstColumn : column);
+  if (!rowsStay)
+    addRows(window.offsets[0]);
+  if (!columnsStay)
+    addColumns(window.offsets[1]);
+  row = firstRow;
+  column = firstColumn;
   // From one to the next, so that no address outlives its use.
   Value from = first;
   Coordinates before(2, 0);
@@ -145,13 +180,19 @@ void GpuEmitter::copyChunks(const GpuWindow &window, tilegpu::CopyAsyncOp op,
       bool always = matchPattern(valid, m_Constant(&whole)) &&
                     whole.getInt() == kChunkBytes;
       SmallVector<Value> operands = {to, from};
+      std::string text = "cp.async.cg.shared.global.L2::128B [$0], [$1], 16";
+      std::string constraints = "r,l";
+      auto add = [&](Value operand, const char *constraint) {
+        constraints += std::string(",") + constraint;
+        operands.push_back(operand);
+        return "$" + std::to_string(operands.size() - 1);
+      };
       if (!always)
-        operands.push_back(valid);
+        text += ", " + add(valid, "r");
+      if (copyGuard)
+        text = "@" + add(copyGuard, "b") + " " + text;
       LLVM::InlineAsmOp::create(
-          b, TypeRange(), operands,
-          always ? "cp.async.cg.shared.global.L2::128B [$0], [$1], 16;"
-                 : "cp.async.cg.shared.global.L2::128B [$0], [$1], 16, $2;",
-          always ? "r,l,~{memory}" : "r,l,r,~{memory}",
+          b, TypeRange(), operands, text + ";", constraints + ",~{memory}",
           /*has_side_effects=*/true, /*is_align_stack=*/false,
           LLVM::TailCallKind::None, /*asm_dialect=*/nullptr,
           /*operand_attrs=*/nullptr);

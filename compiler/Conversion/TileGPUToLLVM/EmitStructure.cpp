@@ -18,6 +18,9 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
 using namespace mlir;
 using namespace flashtile;
@@ -392,6 +395,23 @@ SmallVector<Type> GpuEmitter::flattenedTypes(Value value) {
   return {registerType(value.getType())};
 }
 
+/// Whether a loop has one product of tiles in shared memory, and tiles for
+/// nothing else: it has registers for addresses.
+static bool onlyMultiplies(scf::ForOp loop) {
+  unsigned products = 0;
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    if (auto product = dyn_cast<tilegpu::MmaOp>(op)) {
+      ++products;
+      if (!isa<tilegpu::SmemType>(product.getA().getType()) ||
+          !isa<tilegpu::SmemType>(product.getB().getType()))
+        return false;
+    } else if (llvm::any_of(op.getResults(), tileType)) {
+      return false;
+    }
+  }
+  return products == 1;
+}
+
 LogicalResult GpuEmitter::emitFor(scf::ForOp loop) {
   SmallVector<Value> inits;
   for (Value init : loop.getInitArgs())
@@ -426,6 +446,8 @@ LogicalResult GpuEmitter::emitFor(scf::ForOp loop) {
   stored |= storedBefore;
   loaded |= loadedBefore;
   added |= addedBefore;
+  if (!isHopper() && onlyMultiplies(loop))
+    moveLoopInvariantCode(cast<LoopLikeOpInterface>(newLoop.getOperation()));
   b.setInsertionPointAfter(newLoop);
   ValueRange results = newLoop.getResults();
   for (Value result : loop.getResults())
@@ -433,7 +455,26 @@ LogicalResult GpuEmitter::emitFor(scf::ForOp loop) {
   return success();
 }
 
+bool GpuEmitter::isCopyGuard(scf::IfOp branch) {
+  auto loop = dyn_cast<scf::ForOp>(branch->getParentOp());
+  if (!loop || branch.getNumResults() != 0 || !branch.getElseRegion().empty() ||
+      !onlyMultiplies(loop))
+    return false;
+  return llvm::all_of(branch.thenBlock()->without_terminator(),
+                      [&](Operation &op) {
+                        auto copy = dyn_cast<tilegpu::CopyAsyncOp>(op);
+                        return copy ? isPlainCopy(copy)
+                                    : op.getNumRegions() == 0 && isPure(&op);
+                      });
+}
+
 LogicalResult GpuEmitter::emitIf(scf::IfOp branch) {
+  if (isCopyGuard(branch)) {
+    copyGuard = scalar(branch.getCondition());
+    LogicalResult emitted = emitBlock(*branch.thenBlock());
+    copyGuard = {};
+    return emitted;
+  }
   SmallVector<Type> types;
   for (Value result : branch.getResults())
     llvm::append_range(types, flattenedTypes(result));

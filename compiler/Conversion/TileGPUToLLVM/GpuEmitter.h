@@ -277,6 +277,13 @@ private:
   /// bytes, whatever the arguments that the kernel is launched with.
   bool isKnownAligned(mlir::Value pointer);
   void emitCopy(tilegpu::CopyAsyncOp op);
+  bool isPlainCopy(tilegpu::CopyAsyncOp op);
+  /// Whether a value is known before the loop in whose body code is emitted.
+  bool isBeforeLoop(mlir::Value value);
+  /// A branch around copies and what they need only, in a loop that does
+  /// nothing but multiply: the copies are predicated, so that they can run
+  /// between the products.
+  bool isCopyGuard(mlir::scf::IfOp branch);
   void copyChunks(const GpuWindow &window, tilegpu::CopyAsyncOp op,
                   const SharedLayout &memory, mlir::Value start);
   void copyElements(const GpuWindow &window, tilegpu::CopyAsyncOp op,
@@ -437,6 +444,8 @@ private:
   static constexpr int64_t kConsumerBarrier = 1;
   llvm::DenseMap<mlir::Value, mlir::Value> tensorMaps;
   llvm::DenseMap<mlir::Value, int64_t> mbarriers; ///< offset from their base
+  /// Of the copies being emitted, where they are predicated.
+  mlir::Value copyGuard;
   mlir::Value mbarrierBase;
   mlir::Operation *mbarrierOffset = nullptr; ///< a constant
   int64_t mbarrierBytes = 0;

@@ -13,6 +13,9 @@
 //     commit                       also where there is nothing left to copy
 //     ... the buffer of this iteration
 //
+// In a loop that only adds up a product, the copies come behind it: its
+// operands are read at once, and copies start while the instructions run.
+//
 // The barrier makes the copies of all threads visible and says that nobody
 // reads the buffer that is overwritten next: one is enough.
 //
@@ -210,6 +213,19 @@ static void copyIteration(ImplicitLocOpBuilder &b, scf::ForOp loop,
   }
 }
 
+/// The product of a loop that does nothing else with it than to add it up.
+static MmaOp onlyProduct(scf::ForOp loop) {
+  MmaOp found;
+  for (Operation &op : *loop.getBody())
+    if (auto product = dyn_cast<MmaOp>(op)) {
+      if (found || !product->hasOneUse() ||
+          *product->user_begin() != loop.getBody()->getTerminator())
+        return {};
+      found = product;
+    }
+  return found;
+}
+
 void StageLoads::pipeline(scf::ForOp loop, ArrayRef<StagedLoad> staged,
                           int64_t stages) {
   ImplicitLocOpBuilder b(loop.getLoc(), loop);
@@ -279,7 +295,11 @@ void StageLoads::pipeline(scf::ForOp loop, ArrayRef<StagedLoad> staged,
     copyIteration(b, piped, staged, rings,
                   counterAt(b, piped, counter, stages - 1), target);
   }
-  CommitCopiesOp::create(b);
+  auto commit = CommitCopiesOp::create(b);
+  if (MmaOp product = onlyProduct(piped)) {
+    commit->moveAfter(product);
+    guard->moveAfter(product);
+  }
   for (auto [each, ring] : llvm::zip(staged, rings)) {
     StageOp stage = each.stage;
     int64_t bytes = each.bytes();

@@ -44,11 +44,15 @@
 // THREE: %[[FREE:.*]] = arith.select %[[FIRST]], %c2_i32, %[[LAST]]
 // CHECK: %[[LEFT:.*]] = arith.subi %n, %[[K]]
 // CHECK: %[[ENOUGH:.*]] = arith.cmpi ugt, %[[LEFT]], %c32_i32
-// TWO: scf.if %[[ENOUGH]] {
-// TWO: arith.addi %[[K]], %c32_i32
 // THREE: %[[AFTER:.*]] = arith.subi %[[LEFT]], %c32_i32
 // THREE: %[[AND:.*]] = arith.cmpi ugt, %[[AFTER]], %c32_i32
 // THREE: %[[ALL:.*]] = arith.andi %[[ENOUGH]], %[[AND]]
+// CHECK: %[[AN:.*]] = tilegpu.slot %[[A]][%[[NOW]]]
+// CHECK: %[[BN:.*]] = tilegpu.slot %[[B]][%[[NOW]]]
+// Nothing else happens here: copies start when the operands have been read.
+// CHECK: tilegpu.mma %[[AN]], %[[BN]],
+// TWO: scf.if %[[ENOUGH]] {
+// TWO: arith.addi %[[K]], %c32_i32
 // THREE: scf.if %[[ALL]] {
 // THREE: arith.addi %[[K]], %c64_i32
 // CHECK: tilegpu.slot %[[A]][%[[FREE]]]
@@ -58,9 +62,6 @@
 // CHECK: }
 // Also where there is nothing to copy: waits count groups.
 // CHECK-NEXT: tilegpu.commit_copies
-// CHECK: %[[AN:.*]] = tilegpu.slot %[[A]][%[[NOW]]]
-// CHECK: %[[BN:.*]] = tilegpu.slot %[[B]][%[[NOW]]]
-// CHECK: tilegpu.mma %[[AN]], %[[BN]],
 // CHECK: %[[NEXT:.*]] = arith.addi %[[NOW]], %c1_i32
 // TWO: %[[WRAPS:.*]] = arith.cmpi eq, %[[NEXT]], %c2_i32
 // THREE: %[[WRAPS:.*]] = arith.cmpi eq, %[[NEXT]], %c3_i32
