@@ -184,6 +184,32 @@ Value Specializer::inProducer(Value value, IRMapping &mapping) {
   return mapping.lookup(value);
 }
 
+/// Whether a number takes divisions by what is known at run time, which are
+/// some thirty instructions each.
+static bool needsDivisions(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
+          arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(op) &&
+      !getConstantInt(op->getOperand(1)))
+    return true;
+  return llvm::any_of(op->getOperands(), needsDivisions);
+}
+
+/// What `value` takes of such numbers from before a loop is computed there:
+/// anything else would take registers, of which a producer has few.
+void Specializer::divideBefore(scf::ForOp loop, Value value,
+                               IRMapping &mapping) {
+  if (loop.isDefinedOutsideOfLoop(value)) {
+    if (needsDivisions(value))
+      inProducer(value, mapping);
+  } else if (Operation *op = value.getDefiningOp()) {
+    for (Value operand : op->getOperands())
+      divideBefore(loop, operand, mapping);
+  }
+}
+
 void Specializer::produce(const RingLoad &each, Value counter,
                           IRMapping &mapping) {
   Ring &ring = rings[each.ring];
@@ -296,6 +322,11 @@ void Specializer::produceLoops(int64_t producer, Block *block,
     Value lower = inProducer(loop.getLowerBound(), outer);
     Value upper = inProducer(loop.getUpperBound(), outer);
     Value step = inProducer(loop.getStep(), outer);
+    for (const RingLoad &each : loads)
+      if (each.load && rings[each.ring].producer == producer &&
+          loop->isAncestor(each.load))
+        for (Value coordinate : each.window.coordinates)
+          divideBefore(loop, coordinate, outer);
     auto copy = scf::ForOp::create(b, lower, upper, step, inits);
     copy.setUnsignedCmp(loop.getUnsignedCmp());
     {

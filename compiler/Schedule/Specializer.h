@@ -84,6 +84,8 @@ private:
                mlir::IRMapping &mapping);
   void copy(const RingLoad &each, mlir::Value index, mlir::IRMapping &mapping);
   mlir::Value inProducer(mlir::Value value, mlir::IRMapping &mapping);
+  void divideBefore(mlir::scf::ForOp loop, mlir::Value value,
+                    mlir::IRMapping &mapping);
   void consume(RingLoad &each, mlir::Value counter);
   void consumeLoops(mlir::Block *block,
                     llvm::SmallVectorImpl<mlir::Value> &counters);
