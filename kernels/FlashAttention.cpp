@@ -10,7 +10,9 @@
 
 #include "kernels/FlashAttention.h"
 
+#include "kernels/ArgumentList.h"
 #include "kernels/AttentionTuning.h"
+#include "kernels/DeviceScope.h"
 #include "kernels/FlashAttentionBackward.h"
 #include "kernels/FlashAttentionFunction.h"
 #include "kernels/FlashAttentionOperands.h"
@@ -100,9 +102,8 @@ static void launch(const Kernel &kernel,
                    const Tensor *lseRest = nullptr) {
   const auto &[query, key, value] = operands;
   auto i32 = [](int64_t number) { return static_cast<int32_t>(number); };
-  std::vector<ArgumentValue> arguments;
   constexpr size_t kMost = 33; // with rests, and an inner stride of each tensor
-  arguments.reserve(kMost);
+  kernels::ArgumentList<kMost> arguments;
   for (const Tensor *tensor :
        {&query.tensor, &key.tensor, &value.tensor, &out.tensor, &lse})
     arguments.push_back(*tensor);
@@ -272,6 +273,7 @@ flashtile::flashAttention(const Tensor &q, const Tensor &k, const Tensor &v,
     return {o, lse};
   }
   checkAttentionTensors(q, k, v);
+  const DeviceScope scope(q.device());
   FlashAttentionResult result{
       Tensor::empty(q.shape(), outputTypeOf(q, options), q.device()),
       Tensor::empty(attentionRowShape(q), attentionRealType(q.dtype()),
@@ -308,6 +310,7 @@ flashtile::flashAttentionSaved(const Tensor &q, const Tensor &k,
         "expected 'o' of the type of 'q' and no fp8 where gradients "
         "are wanted, but got " +
         toString(outputTypeOf(q, options)) + " from " + toString(type));
+  const DeviceScope scope(q.device());
   const Shape rows = attentionRowShape(q);
   FlashAttentionSaved saved;
   saved.o = Tensor::empty(q.shape(), type, q.device());

@@ -35,7 +35,9 @@ Operand kernels::asAttentionOperand(const Tensor &tensor) {
     view = tensor.reshape({batch, tensor.size(rank - 3), tensor.size(rank - 2),
                            tensor.size(rank - 1)});
   }
-  return {view, view.size(0), view.size(1), view.size(2), view.size(3)};
+  const int64_t batch = view.size(0), heads = view.size(1);
+  const int64_t rows = view.size(2), headDim = view.size(3);
+  return {std::move(view), batch, heads, rows, headDim};
 }
 
 static bool isSupported(DType type) {

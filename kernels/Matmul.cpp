@@ -11,6 +11,8 @@
 #include "kernels/Matmul.h"
 
 #include "compiler/Support/Error.h"
+#include "kernels/ArgumentList.h"
+#include "kernels/DeviceScope.h"
 #include "kernels/LookupTable.h"
 #include "kernels/MatmulFunction.h"
 #include "kernels/MatmulKernel.h"
@@ -116,11 +118,11 @@ static Product checkedProduct(const Tensor &a, const Tensor &b,
   product.k = a.size(-1);
   product.n = b.size(-1);
   product.outputType = options.outputType.value_or(matmulOutputType(a.dtype()));
-  product.a = asStack(a.expand(withMatrix(*leading, product.m, product.k)));
+  product.a = expandedStack(a, *leading);
   Shape leadingB = *leading;
   if (options.group != 1)
     leadingB.back() /= options.group;
-  product.b = asStack(b.expand(withMatrix(leadingB, product.k, product.n)));
+  product.b = expandedStack(b, leadingB);
   product.shape = withMatrix(*leading, product.m, product.n);
   product.bias = options.bias;
   product.activation = options.activation;
@@ -203,9 +205,8 @@ static Kernel kernelFor(const MatmulKernelConfig &config,
 
 static void launch(const Kernel &kernel, const MatmulKernelConfig &config,
                    const Product &product, int64_t group, const Tensor &c) {
-  std::vector<ArgumentValue> arguments;
   constexpr size_t kMost = 22; // with a bias, and all strides
-  arguments.reserve(kMost);
+  ArgumentList<kMost> arguments;
   for (const Tensor *tensor : {&product.a, &product.b, &c})
     arguments.push_back(*tensor);
   if (config.hasBias)
@@ -379,6 +380,7 @@ Tensor flashtile::matmul(const Tensor &a, const Tensor &b,
   if (autograd::isRecorded({a, b, options.bias}))
     return Matmul::apply(a, b, options.bias, options);
   const Product product = checkedProduct(a, b, options);
+  const DeviceScope scope(a.device());
   Tensor c = Tensor::empty(product.shape, product.outputType, a.device());
   matmul(a, b, options, c);
   return c;

@@ -12,16 +12,24 @@
 namespace flashtile::kernels {
 
 Tensor asStack(const Tensor &tensor) {
-  Tensor view = tensor;
-  while (view.rank() < 4)
-    view = view.unsqueeze(0);
-  if (view.rank() == 4)
-    return view;
+  if (tensor.rank() == 4)
+    return tensor;
+  if (tensor.rank() < 4) // in one view
+    return expandedStack(tensor, leadingDims(tensor.shape()));
   int64_t outer = 1;
   for (int64_t dim = 0; dim < tensor.rank() - 3; ++dim)
     outer *= tensor.size(dim);
   return tensor.reshape(
       {outer, tensor.size(-3), tensor.size(-2), tensor.size(-1)});
+}
+
+Tensor expandedStack(const Tensor &tensor, const Shape &leading) {
+  if (leading.size() > 2)
+    return asStack(
+        tensor.expand(withMatrix(leading, tensor.size(-2), tensor.size(-1))));
+  Shape shape = {1, 1, tensor.size(-2), tensor.size(-1)};
+  std::copy(leading.rbegin(), leading.rend(), shape.rbegin() + 2);
+  return tensor.shape() == shape ? tensor : tensor.expand(std::move(shape));
 }
 
 MatrixOrder orderOf(const Tensor &stack) {

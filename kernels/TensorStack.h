@@ -23,6 +23,9 @@ namespace flashtile::kernels {
 /// more than two leading dimensions that are not one block of memory.
 Tensor asStack(const Tensor &tensor);
 
+/// The same of a tensor whose leading dimensions are repeated to `leading`.
+Tensor expandedStack(const Tensor &tensor, const Shape &leading);
+
 /// Which elements of the matrices of a stack follow each other.
 MatrixOrder orderOf(const Tensor &stack);
 

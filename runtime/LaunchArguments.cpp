@@ -15,6 +15,7 @@
 #include "runtime/Autograd/GradMode.h"
 #include "runtime/NearestName.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -106,21 +107,20 @@ void LaunchArguments::allocate() {
     sources = inlineSources.data();
     slots = inlineSlots.data();
     pointerData = inlinePointers.data();
+    tensors = inlineTensors.data();
   } else {
     moreSources.resize(count);
     moreSlots.resize(count);
     morePointers.resize(count);
+    moreTensors.resize(count);
     sources = moreSources.data();
     slots = moreSlots.data();
     pointerData = morePointers.data();
+    tensors = moreTensors.data();
   }
-  size_t integerCount = 0;
-  for (size_t i = 0; i < count; ++i) {
-    sources[i] = nullptr;
+  for (size_t i = 0; i < count; ++i)
     pointerData[i] = &slots[i];
-    integerCount += info.arguments[i].isInteger();
-  }
-  integers.reserve(integerCount);
+  integers.reserve(count);
 }
 
 LaunchArguments::LaunchArguments(const KernelInfo &info, Device device,
@@ -161,6 +161,7 @@ LaunchArguments::LaunchArguments(const KernelInfo &info, Device device,
 /// twice.
 bool LaunchArguments::bindByName(const NamedArgument *named, size_t count) {
   const size_t wanted = info.arguments.size();
+  std::fill_n(sources, wanted, nullptr);
   for (size_t i = 0; i < count; ++i) {
     size_t position = i;
     if (i >= wanted || named[i].name != info.arguments[i].name)
@@ -244,6 +245,7 @@ void LaunchArguments::bindPointer(size_t position, const ArgumentValue &value) {
                ", which the kernel on " + device.toString() +
                    " cannot reach; copy it there with to(Device)");
     address = tensor.rawData();
+    tensors[numTensors++] = position;
   } else if (value.kind() != ArgumentValue::Kind::Pointer) {
     failType(position, value);
   }
@@ -310,20 +312,19 @@ void LaunchArguments::bindFloat(size_t position, const ArgumentValue &value) {
 }
 
 void LaunchArguments::bumpVersions() const {
-  const auto isWritten = [&](size_t i) {
-    return info.arguments[i].isWritten &&
-           sources[i]->kind() == ArgumentValue::Kind::TensorValue;
+  const auto forEachWritten = [&](auto &&function) {
+    for (size_t i = 0; i < numTensors; ++i)
+      if (info.arguments[tensors[i]].isWritten)
+        function(tensors[i], sources[tensors[i]]->tensor());
   };
   // Of a tensor on the tape, the tape would not notice the write.
-  for (size_t i = 0; i < info.arguments.size(); ++i)
-    if (isWritten(i) && sources[i]->tensor().requiresGrad() &&
-        GradMode::isEnabled())
+  forEachWritten([&](size_t i, const Tensor &tensor) {
+    if (tensor.requiresGrad() && GradMode::isEnabled())
       failType(i, *sources[i],
                ", which requires a gradient, and the kernel writes to it; "
                "launch within a NoGradGuard, or pass detach()");
-  for (size_t i = 0; i < info.arguments.size(); ++i)
-    if (isWritten(i))
-      sources[i]->tensor().bumpVersion();
+  });
+  forEachWritten([](size_t, const Tensor &tensor) { tensor.bumpVersion(); });
 }
 
 //===----------------------------------------------------------------------===//

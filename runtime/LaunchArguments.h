@@ -57,9 +57,8 @@ public:
   /// Calls `function` with every argument that is a tensor.
   template <typename Function>
   void forEachTensor(Function &&function) const {
-    for (size_t i = 0; i < info.arguments.size(); ++i)
-      if (sources[i]->kind() == ArgumentValue::Kind::TensorValue)
-        function(sources[i]->tensor());
+    for (size_t i = 0; i < numTensors; ++i)
+      function(sources[tensors[i]]->tensor());
   }
 
 private:
@@ -87,14 +86,18 @@ private:
   const ArgumentValue **sources = nullptr; ///< by position; null: missing
   Slot *slots = nullptr;
   const void **pointerData = nullptr;
+  size_t *tensors = nullptr; ///< positions of those that are tensors
+  size_t numTensors = 0;
   std::vector<int64_t> integers; ///< of the integer arguments, in order
 
   std::array<const ArgumentValue *, inlineCount> inlineSources;
   std::array<Slot, inlineCount> inlineSlots;
   std::array<const void *, inlineCount> inlinePointers;
+  std::array<size_t, inlineCount> inlineTensors;
   std::vector<const ArgumentValue *> moreSources;
   std::vector<Slot> moreSlots;
   std::vector<const void *> morePointers;
+  std::vector<size_t> moreTensors;
 };
 
 } // namespace flashtile

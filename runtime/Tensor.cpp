@@ -57,11 +57,13 @@ size_t Tensor::nbytes() const {
   return static_cast<size_t>(numel()) * elementSize(dtype());
 }
 
-int64_t Tensor::size(int64_t dim) const { return shape()[resolveDim(dim)]; }
-int64_t Tensor::stride(int64_t dim) const { return strides()[resolveDim(dim)]; }
+int64_t Tensor::size(int64_t dim) const { return get().shape[resolveDim(dim)]; }
+int64_t Tensor::stride(int64_t dim) const {
+  return get().strides[resolveDim(dim)];
+}
 
 size_t Tensor::resolveDim(int64_t dim) const {
-  const int64_t n = rank();
+  const auto n = static_cast<int64_t>(get().shape.size());
   if (dim < -n || dim >= n)
     throw Error(
         ErrorCode::InvalidArgument,

@@ -122,17 +122,17 @@ TensorList autograd::grad(const TensorList &outputs, const TensorList &inputs,
   return found;
 }
 
-bool autograd::isRecorded(std::initializer_list<Tensor> operands) {
+bool autograd::isRecorded(std::initializer_list<Operand> operands) {
   if (!GradMode::isEnabled())
     return false;
-  for (const Tensor &operand : operands)
-    if (operand.defined() && operand.requiresGrad())
+  for (const Operand &operand : operands)
+    if (operand.get().defined() && operand.get().requiresGrad())
       return true;
   return false;
 }
 
 void autograd::checkNotRecorded(const char *call,
-                                std::initializer_list<Tensor> operands) {
+                                std::initializer_list<Operand> operands) {
   if (isRecorded(operands))
     throw Error(ErrorCode::Unsupported,
                 std::string(call) +

@@ -37,13 +37,24 @@ TensorList grad(const TensorList &outputs, const TensorList &inputs,
                 const TensorList &gradOutputs = {}, bool retainGraph = false,
                 bool allowUnused = false);
 
+/// A tensor that a call looks at without sharing it.
+class Operand {
+public:
+  Operand(const Tensor &tensor) : tensor(tensor) {}
+  const Tensor &get() const { return tensor; }
+
+private:
+  const Tensor &tensor;
+};
+
 /// Whether a call with these operands is to be recorded: gradients are, and one
 /// of them requires one. Undefined tensors do not.
-bool isRecorded(std::initializer_list<Tensor> operands);
+bool isRecorded(std::initializer_list<Operand> operands);
 
 /// For calls without a gradient: throws Unsupported where they would be
 /// recorded, instead of giving a result that nobody can go back from.
-void checkNotRecorded(const char *call, std::initializer_list<Tensor> operands);
+void checkNotRecorded(const char *call,
+                      std::initializer_list<Operand> operands);
 
 /// The node that adds up the gradient of a leaf: where hooks of nodes go.
 /// Throws InvalidArgument for a tensor that is no leaf or requires no gradient.
