@@ -96,6 +96,8 @@ install(DIRECTORY compiler/Driver compiler/Frontend compiler/Support
 )
 install(DIRECTORY kernels DESTINATION ${FLASHTILE_INCLUDE_DIR}
   FILES_MATCHING PATTERN "*.h"
+  PATTERN "ArgumentList.h" EXCLUDE
+  PATTERN "DeviceScope.h" EXCLUDE
   PATTERN "LookupTable.h" EXCLUDE
   PATTERN "Reference" EXCLUDE
   PATTERN "TensorStack.h" EXCLUDE
