@@ -42,7 +42,8 @@ struct Row {
 /// For 16-bit types; the first row that fits counts. On sm_90a, a warpgroup has
 /// 64 keys and the sums of dk and dv for them in registers, which is what
 /// limits the queries of a tile, and the head dimension: beyond 128 (dq
-/// included) or 192, products are those of sm_80.
+/// included) or 192, products are those of sm_80. With d = 256, two warpgroups
+/// have the same 64 keys, and halves of the columns and of the queries.
 static constexpr Form fused = Form::Fused;
 static const Row defaults[] = {
     {DeviceClass::Cpu, 256, {}, {}, {{64, 64, 4, 2}, {64, 64, 4, 2}}},
@@ -62,8 +63,7 @@ static const Row defaults[] = {
     {DeviceClass::Sm90a, 160, {}, {}, {{32, 128, 8, 2}, {128, 48, 8, 2}}},
     {DeviceClass::Sm90a, 192, {}, {}, {{32, 64, 4, 2}, {128, 64, 8, 2}}},
     {DeviceClass::Sm90a, 248, {}, {}, {{32, 32, 8, 2}, {128, 48, 8, 2}}},
-    {DeviceClass::Sm90a, 256, false, {}, {{32, 64, 8, 2}, {128, 48, 8, 2}}},
-    {DeviceClass::Sm90a, 256, true, {}, {{32, 64, 8, 2}, {64, 64, 8, 2}}},
+    {DeviceClass::Sm90a, 256, {}, {}, {{64, 64, 8, 2}, {128, 48, 8, 2}}},
 };
 
 /// f32 takes three products of tf32 and twice the registers for operands; f64
@@ -167,7 +167,7 @@ static std::vector<Rows> rowsToTry(const FlashAttentionClass &kind) {
   if (elementSize(kind.dtype) > 2)
     return {{16, 4}, {16, 8}, {32, 4}, {32, 8}, {64, 8}};
   if (kind.device == DeviceClass::Sm90a)
-    return {{64, 4}, {128, 8}, {192, 12}};
+    return {{64, 4}, {64, 8}, {128, 8}, {192, 12}};
   return {{64, 4}, {64, 8}, {128, 8}};
 }
 

@@ -56,6 +56,17 @@ static int64_t wordsOf(int64_t rows, int64_t columns, const TileShape &shape) {
 }
 
 /// Of a thread: the sums and operands that are there at once.
+/// Whether two warpgroups share the columns of the same 64 rows: of everything
+/// that is added up over queries or over their columns, whole spans of memory.
+static bool sharesColumns(const TileShape &shape) {
+  constexpr int64_t kSpan = 64, kWarps = 2 * kWarpsOfGroup;
+  const bool ownsKeys = shape.work == TileWork::KeyGradients ||
+                        shape.work == TileWork::KeyGradientsAndDq;
+  return ownsKeys && shape.numWarps == kWarps &&
+         shape.rows == kRowsOfWarp * kWarpsOfGroup &&
+         shape.depth % (2 * kSpan) == 0;
+}
+
 static int64_t registersOf(const TileShape &shape, bool usesWarpgroups) {
   const int64_t tile = wordsOf(shape.rows, shape.columns, shape);
   const int64_t sums = wordsOf(shape.rows, shape.depth, shape);
@@ -72,9 +83,13 @@ static int64_t registersOf(const TileShape &shape, bool usesWarpgroups) {
     // The scores of the next tile are there beside the weights of this one.
     return tile + sums +
            (usesWarpgroups ? tile / std::max<int64_t>(elements, 1) : addresses);
-  case TileWork::KeyGradients:
   case TileWork::KeyGradientsAndDq:
     // A tile of dq takes the place of the scores.
+    if (usesWarpgroups && sharesColumns(shape))
+      return std::max(2 * tile, wordsOf(shape.columns, shape.depth, shape)) +
+             2 * sums;
+    return 2 * tile + 2 * sums + addresses;
+  case TileWork::KeyGradients:
     return 2 * tile + 2 * sums + addresses;
   case TileWork::QueryGradients:
     return 2 * tile + sums + addresses;
@@ -132,8 +147,10 @@ static SharedBytes sharedBytesOf(const TileShape &shape, bool usesWarpgroups) {
   // goes through shared memory; so do the gradients of scores for dq, a product
   // along the rows.
   const bool sharesRows = shape.rows < kRowsOfWarp * shape.numWarps;
-  if ((sharesRows && !usesWarpgroups) ||
-      shape.work == TileWork::KeyGradientsAndDq)
+  if (usesWarpgroups && sharesColumns(shape))
+    result.beside += 2 * tile;
+  else if ((sharesRows && !usesWarpgroups) ||
+           shape.work == TileWork::KeyGradientsAndDq)
     result.beside += tile;
   return result;
 }
@@ -156,7 +173,7 @@ static std::string whyNoWarpgroups(const TileLimits &limits,
     return "they multiply 16-bit types, and not " + toString(shape.dtype);
   if (shape.numWarps % kWarpsOfGroup != 0)
     return but("a multiple of 4 warps", shape.numWarps);
-  if (shape.rows % (kRowsOfWarp * shape.numWarps) != 0)
+  if (shape.rows % (kRowsOfWarp * shape.numWarps) != 0 && !sharesColumns(shape))
     return but("64 rows for each of " +
                    std::to_string(shape.numWarps / kWarpsOfGroup) +
                    " warpgroups",

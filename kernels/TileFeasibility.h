@@ -93,7 +93,9 @@ struct TileDemand {
 /// Warpgroups multiply 16-bit types where each has 64 rows, the columns, at
 /// most 256, are a multiple of 16 (scores become a left operand, whose steps
 /// are 16 deep, and accumulators have 8 columns at a time), the depth is a
-/// multiple of 8, and two buffers of each operand fit.
+/// multiple of 8, and two buffers of each operand fit. Of gradients of keys,
+/// two may have the same 64 rows and share the columns, if the depth is a
+/// multiple of 128.
 TileDemand tileDemand(const TileLimits &limits, const TileShape &shape);
 
 /// A whole problem, as far as it decides which tiles are fast.

@@ -39,6 +39,21 @@ static int64_t registersOf(ArrayRef<int64_t> shape, Type element,
   return bits / 32 / (kThreadsOfWarpgroup * warpgroups);
 }
 
+/// Warpgroups that share the rows of a left operand.
+static int64_t sharersOf(WgmmaOp product) {
+  return product.getWarpgroups() / product.getColumnGroups();
+}
+
+/// Such an operand in registers, of warpgroups that share its rows. Those that
+/// share columns have the same.
+static RankedTensorType operandType(ArrayRef<int64_t> shape, Type element,
+                                    WgmmaOp product) {
+  DistributedLayout layout =
+      wgmmaOperandA(shape[0], shape[1], 16, sharersOf(product));
+  return withLayout(RankedTensorType::get(shape, element),
+                    replicateWarps(layout, product.getColumnGroups()));
+}
+
 /// Registers of the accumulators and left operands of a loop's products.
 static int64_t registersOf(scf::ForOp loop) {
   int64_t registers = 0;
@@ -56,11 +71,12 @@ static int64_t registersOf(scf::ForOp loop) {
 /// Registers that a loop with several products needs at least: results that are
 /// under way together, or carried, operands that stay, and weights while they
 /// are packed for a product. Products of such weights that are used in the loop
-/// take the place of others. None where it has other products as well.
+/// take the place of those that the weights are made of. None where it has
+/// other products as well.
 static std::optional<int64_t> registersAtOnce(scf::ForOp loop) {
   if (!loop.getBody()->getOps<tilegpu::MmaOp>().empty())
     return std::nullopt;
-  int64_t registers = 0, packed = 0;
+  int64_t registers = 0, first = 0, later = 0, packed = 0;
   for (auto product : loop.getBody()->getOps<WgmmaOp>()) {
     auto registersIn = [&](Value value) {
       auto tile = cast<RankedTensorType>(value.getType());
@@ -71,16 +87,20 @@ static std::optional<int64_t> registersAtOnce(scf::ForOp loop) {
     bool isMade = isa<RankedTensorType>(product.getA().getType()) ||
                   product.getA().getDefiningOp<tilegpu::StageOp>();
     bool isLater = isMade && !loop.isDefinedOutsideOfLoop(product.getA());
-    if (!isLater || product.getC())
+    if (product.getC())
       add(product.getResult());
+    else if (isLater)
+      later = std::max(later, registersIn(product.getResult()));
+    else
+      first += registersIn(product.getResult());
     if (isMade && !isLater)
       add(product.getA());
     if (isLater && isa<RankedTensorType>(product.getA().getType()))
       packed = std::max(packed, registersIn(product.getA()));
     if (Value head = product.getHead())
-      add(head);
+      registers += registersIn(head) * product.getColumnGroups();
   }
-  return registers + packed;
+  return registers + std::max(first + packed, later);
 }
 
 /// What leaves room for everything else, by measurement: of 240 registers of a
@@ -132,7 +152,7 @@ static LogicalResult collectProducts(SlotOp slot,
 /// products: they ask more of shared memory than it gives.
 void HoistOperands::hoistHead(SlotOp slot) {
   constexpr int64_t kMostRegisters = 220, kFewestProducts = 4, kDepth = 16;
-  constexpr int64_t kOfOuterLoop = 8;
+  constexpr int64_t kOfOuterLoop = 8, kOfWeights = 12;
   SmallVector<WgmmaOp> products;
   tilegpu::SmemType memory = slot.getSlot().getType();
   Type element = memory.getElementType();
@@ -140,7 +160,10 @@ void HoistOperands::hoistHead(SlotOp slot) {
       element.getIntOrFloatBitWidth() != 16)
     return;
   int64_t warpgroups = products.front().getWarpgroups(), most = 0;
+  int64_t sharers = sharersOf(products.front());
   for (WgmmaOp product : products) {
+    if (sharersOf(product) != sharers)
+      return;
     auto loop = cast<scf::ForOp>(product->getParentOp());
     if (llvm::range_size(loop.getBody()->getOps<WgmmaOp>()) < kFewestProducts ||
         product.getHead())
@@ -152,10 +175,13 @@ void HoistOperands::hoistHead(SlotOp slot) {
     if (isa<scf::ForOp>(outer) &&
         !outer->hasAttr(tilegpu::TileGPUDialect::kProgramsAttr))
       *registers += kOfOuterLoop;
+    // What was computed goes through shared memory.
+    if (product.getColumnGroups() > 1)
+      *registers += kOfWeights;
     most = std::max(most, *registers);
   }
   int64_t rows = memory.getShape()[0], columns = memory.getShape()[1];
-  int64_t each = registersOf({rows, kDepth}, element, warpgroups);
+  int64_t each = registersOf({rows, kDepth}, element, sharers);
   int64_t steps =
       std::min(columns / kDepth - 1, (kMostRegisters - most) / each);
   if (warpgroups > 2 || steps < 1)
@@ -163,8 +189,7 @@ void HoistOperands::hoistHead(SlotOp slot) {
   ImplicitLocOpBuilder b(slot.getLoc(), slot);
   b.setInsertionPointAfter(slot);
   RankedTensorType type =
-      withLayout(RankedTensorType::get({rows, steps * kDepth}, element),
-                 wgmmaOperandA(rows, steps * kDepth, 16, warpgroups));
+      operandType({rows, steps * kDepth}, element, products.front());
   Value head = tilegpu::LoadSharedOp::create(b, type, slot);
   // Before anyone lets the buffer be filled again.
   tilegpu::FenceProxyOp::create(b);
@@ -187,6 +212,9 @@ bool HoistOperands::hoist(SlotOp slot) {
     auto loop = dyn_cast<scf::ForOp>(product->getParentOp());
     if (!loop || !loop.isDefinedOutsideOfLoop(slot.getResult()))
       return true;
+    // Registers of an operand are of warpgroups that share its rows.
+    if (product.getColumnGroups() > 1)
+      return false;
     warpgroups = product.getWarpgroups();
     most = std::max(most, registersOf(loop));
     products.push_back(product);

@@ -202,7 +202,7 @@ TEST_F(BackwardGpuTest, LengthsAroundTheEdgesOfTiles) {
   for (const int64_t n :
        {1, 2, 15, 16, 17, 31, 63, 64, 65, 97, 127, 128, 129, 193, 257, 441})
     for (const bool isCausal : {false, true})
-      for (const int64_t d : {64, 128}) {
+      for (const int64_t d : {64, 128, 256}) {
         Pass run({{1, 3, n, d}, {1, 3, n, d}, DType::BF16, isCausal});
         const Judge judge(run);
         for (const Form form : {Form::Fused, Form::FusedDeterministic})
@@ -217,7 +217,7 @@ TEST_F(BackwardGpuTest, LengthsAroundTheEdgesOfTiles) {
 // deterministic one; elsewhere it stays right.
 TEST_F(BackwardGpuTest, RepeatsGiveTheSameBits) {
   for (const int64_t n : {64, 130, 200, 1000})
-    for (const int64_t d : {64, 72, 128})
+    for (const int64_t d : {64, 72, 128, 256})
       for (const bool isCausal : {false, true}) {
         Pass run({{2, 20, n, d}, {2, 20, n, d}, DType::BF16, isCausal});
         for (const Form form : {Form::Fused, Form::FusedDeterministic}) {
@@ -330,7 +330,7 @@ TEST_F(BackwardGpuTest, DeterministicThirtyTimes) {
 }
 
 TEST_F(BackwardGpuTest, RowsWithoutKeysAreZero) {
-  for (const int64_t d : {64, 128})
+  for (const int64_t d : {64, 128, 256})
     for (const Form form :
          {Form::Fused, Form::FusedDeterministic, Form::Dense}) {
       Pass run({{1, 2, 200, d}, {1, 2, 70, d}, DType::BF16, true});
@@ -345,7 +345,7 @@ TEST_F(BackwardGpuTest, RowsWithoutKeysAreZero) {
 // NaN and infinity reach what sees them, and nothing else.
 TEST_F(BackwardGpuTest, WhatIsHiddenStaysHidden) {
   const double infinity = std::numeric_limits<double>::infinity();
-  for (const int64_t d : {64, 128})
+  for (const int64_t d : {64, 128, 256})
     for (const double poison : {std::nan(""), infinity})
       for (const auto &[queries, keys] :
            {std::pair<int64_t, int64_t>{300, 300}, {130, 300}, {300, 130}})

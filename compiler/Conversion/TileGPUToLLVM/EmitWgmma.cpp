@@ -212,9 +212,13 @@ LogicalResult GpuEmitter::checkWgmma(tilegpu::WgmmaOp op) {
   auto a = dyn_cast<RankedTensorType>(registers.getType());
   if (!a)
     return success();
-  return check(op.getHead() ? "'head'" : "'a'", a,
-               wgmmaOperandA(a.getDimSize(0), a.getDimSize(1),
-                             a.getElementTypeBitWidth(), groups));
+  // Those that share columns have the same rows.
+  int64_t sharers = groups / op.getColumnGroups();
+  return check(
+      op.getHead() ? "'head'" : "'a'", a,
+      replicateWarps(wgmmaOperandA(a.getDimSize(0), a.getDimSize(1),
+                                   a.getElementTypeBitWidth(), sharers),
+                     op.getColumnGroups()));
 }
 
 namespace {

@@ -45,8 +45,11 @@ public:
   KernelConverter(KernelOp kernel, int64_t warps)
       : kernel(kernel), warps(warps), layouts(chooseLayouts(kernel, warps)),
         builder(kernel.getContext()) {
-    kernel.getBody().walk(
-        [&](DotOp dot) { hasWarpgroupDots |= usesWarpgroups(dot, warps); });
+    kernel.getBody().walk([&](DotOp dot) {
+      if (usesWarpgroups(dot, warps))
+        columnGroups[dot] = columnGroupsOf(dot, warps);
+    });
+    hasWarpgroupDots = !columnGroups.empty();
   }
 
   LogicalResult convert();
@@ -90,6 +93,8 @@ private:
   DenseMap<std::pair<Value, Type>, Value> staged;
   /// Some product is one of warpgroups.
   bool hasWarpgroupDots = false;
+  /// Of products of warpgroups: how many of these share their columns.
+  DenseMap<Operation *, int64_t> columnGroups;
   OpBuilder builder;
 };
 } // namespace
@@ -459,14 +464,13 @@ Value KernelConverter::stage(Value operand, Operation *user, bool isLeft,
 void KernelConverter::convertWarpgroupDot(DotOp op) {
   DistributedLayout layout = layouts.at(op.getResult());
   auto aType = tileType(op.getA());
-  // Before operands are replaced.
-  int64_t columnGroups = columnGroupsOf(op, warps);
+  int64_t columnGroups = this->columnGroups.lookup(op);
   Value a;
   bool transA = false, transB = false;
   // Registers past the depth would hold anything: staged tiles hold zeros.
   constexpr int64_t kDepth = 16;
-  if (!op.getA().getDefiningOp<TransOp>() && !isCheap(op.getA()) &&
-      aType.getDimSize(1) % kDepth == 0) {
+  if (columnGroups == 1 && !op.getA().getDefiningOp<TransOp>() &&
+      !isCheap(op.getA()) && aType.getDimSize(1) % kDepth == 0) {
     DistributedLayout operand = wgmmaOperandA(
         aType.getDimSize(0), aType.getDimSize(1),
         aType.getElementType().getIntOrFloatBitWidth(), warps / 4);
@@ -501,7 +505,7 @@ void KernelConverter::convertWarpgroupDot(DotOp op) {
 }
 
 LogicalResult KernelConverter::convertDot(DotOp op) {
-  if (usesWarpgroups(op, warps))
+  if (columnGroups.contains(op))
     return convertWarpgroupDot(op), success();
   DistributedLayout layout = layouts.at(op.getResult());
   WarpGrid grid = warpGridOf(layout, warps);

@@ -91,23 +91,6 @@ bool flashtile::gpu::usesMatrixInstructions(DotOp dot) {
   return !element.isF64();
 }
 
-int64_t flashtile::gpu::columnGroupsOf(DotOp dot, int64_t warps) {
-  constexpr int64_t kRowsOfWarp = 16, kWarpsOfGroup = 4, kSpanBytes = 128;
-  auto trans = dot.getA().getDefiningOp<TransOp>();
-  auto result = cast<RankedTensorType>(dot.getType());
-  Type element = getElementType(dot.getB().getType());
-  if (!trans || trans.getOperand().getDefiningOp<LoadOp>() ||
-      !element.isIntOrFloat())
-    return 1;
-  int64_t rowBytes = result.getDimSize(1) * element.getIntOrFloatBitWidth() / 8;
-  for (int64_t columns = 1; columns * kWarpsOfGroup <= warps; columns *= 2)
-    if (warps % (columns * kWarpsOfGroup) == 0 &&
-        result.getDimSize(0) * columns % (kRowsOfWarp * warps) == 0 &&
-        (columns == 1 || rowBytes % (columns * kSpanBytes) == 0))
-      return columns;
-  return 1;
-}
-
 /// Whether a kernel of so many warps has warpgroups that multiply.
 static bool mayUseWarpgroups(KernelOp kernel, int64_t warps) {
   auto target =
@@ -127,32 +110,87 @@ static bool hasWholeDepth(DotOp dot) {
           peelTranspose(dot.getB()).rowDim == 1);
 }
 
-/// Whether a thread has the registers that one instruction's sums take.
-static bool hasRegisters(DotOp dot, int64_t warps) {
-  constexpr int64_t kWarps = 4, kColumnsOfRegister = 2, kBeside = 32;
-  const int64_t columns = cast<RankedTensorType>(dot.getType()).getDimSize(1) /
-                          columnGroupsOf(dot, warps);
-  return columns / kColumnsOfRegister + kBeside <=
-         registersOfRoles(std::max<int64_t>(warps / kWarps, 1)).consumer;
+/// The fewest warpgroups to share the columns so that each has 64 rows, or a
+/// multiple; none where rows or columns do not come out even.
+static std::optional<int64_t> sharersOfColumns(DotOp dot, int64_t warps) {
+  constexpr int64_t kRowsOfWarp = 16, kWarpsOfGroup = 4, kSpanBytes = 128;
+  constexpr int64_t kColumns = 8;
+  auto result = cast<RankedTensorType>(dot.getType());
+  Type element = getElementType(dot.getB().getType());
+  if (!element.isIntOrFloat())
+    return std::nullopt;
+  // Columns of b are rows in memory, or lie along them, in whole spans.
+  const int64_t columns = result.getDimSize(1);
+  const bool areRows = peelTranspose(dot.getB()).rowDim == 1;
+  const int64_t rowBytes = columns * element.getIntOrFloatBitWidth() / 8;
+  for (int64_t groups = 1; groups * kWarpsOfGroup <= warps; groups *= 2)
+    if (warps % (groups * kWarpsOfGroup) == 0 &&
+        result.getDimSize(0) * groups % (kRowsOfWarp * warps) == 0 &&
+        (groups == 1 || (areRows ? columns % (groups * kColumns) == 0
+                                 : rowBytes % (groups * kSpanBytes) == 0)))
+      return groups;
+  return std::nullopt;
 }
 
-bool flashtile::gpu::usesWarpgroups(DotOp dot, int64_t warps) {
-  if (!mayUseWarpgroups(dot->getParentOfType<KernelOp>(), warps))
-    return false;
+/// Whether warpgroups multiply, of which so many share the columns.
+static bool canMultiply(DotOp dot, int64_t warps, int64_t columnGroups) {
   auto a = cast<RankedTensorType>(dot.getA().getType());
   auto result = cast<RankedTensorType>(dot.getType());
   Type element = a.getElementType();
   // 64 rows of a warpgroup.
   constexpr int64_t kRowsOfWarp = 16, kColumns = 8, kMaxColumns = 256;
+  // A thread has to have the registers that one instruction's sums take.
+  constexpr int64_t kWarps = 4, kColumnsOfRegister = 2, kBeside = 32;
   return (element.isF16() || element.isBF16()) &&
          element == getElementType(dot.getB().getType()) &&
          result.getElementType().isF32() &&
-         result.getDimSize(0) * columnGroupsOf(dot, warps) %
-                 (kRowsOfWarp * warps) ==
-             0 &&
+         result.getDimSize(0) * columnGroups % (kRowsOfWarp * warps) == 0 &&
          result.getDimSize(1) % kColumns == 0 &&
          result.getDimSize(1) <= kMaxColumns && hasWholeDepth(dot) &&
-         hasRegisters(dot, warps);
+         result.getDimSize(1) / columnGroups / kColumnsOfRegister + kBeside <=
+             registersOfRoles(std::max<int64_t>(warps / kWarps, 1)).consumer;
+}
+
+/// Whether warpgroups may share the columns of whatever the kernel multiplies:
+/// all of its products are theirs then, and no row has to be in one warp.
+static bool mayShareColumns(KernelOp kernel, int64_t warps) {
+  constexpr int64_t kFewestProducts = 3;
+  if (!mayUseWarpgroups(kernel, warps))
+    return false;
+  int64_t products = 0;
+  WalkResult result = kernel.getBody().walk([&](Operation *op) {
+    if (auto dot = dyn_cast<DotOp>(op)) {
+      ++products;
+      std::optional<int64_t> groups = sharersOfColumns(dot, warps);
+      return groups && canMultiply(dot, warps, *groups)
+                 ? WalkResult::advance()
+                 : WalkResult::interrupt();
+    }
+    return isAxisReduce(op) || isa<ReduceOp, ScanOp>(op)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  return !result.wasInterrupted() && products >= kFewestProducts;
+}
+
+int64_t flashtile::gpu::columnGroupsOf(DotOp dot, int64_t warps) {
+  constexpr int64_t kSpanBytes = 128;
+  auto trans = dot.getA().getDefiningOp<TransOp>();
+  bool isMade = trans && !trans.getOperand().getDefiningOp<LoadOp>();
+  int64_t groups = sharersOfColumns(dot, warps).value_or(1);
+  if (groups == 1)
+    return 1;
+  int64_t rowBytes =
+      cast<RankedTensorType>(dot.getType()).getDimSize(1) *
+      getElementType(dot.getB().getType()).getIntOrFloatBitWidth() / 8;
+  if (isMade && rowBytes % (groups * kSpanBytes) == 0)
+    return groups;
+  return mayShareColumns(dot->getParentOfType<KernelOp>(), warps) ? groups : 1;
+}
+
+bool flashtile::gpu::usesWarpgroups(DotOp dot, int64_t warps) {
+  return mayUseWarpgroups(dot->getParentOfType<KernelOp>(), warps) &&
+         canMultiply(dot, warps, columnGroupsOf(dot, warps));
 }
 
 namespace {
@@ -252,8 +290,7 @@ void LayoutChoice::assignDots() {
       return;
     }
     if (usesMatrixInstructions(dot))
-      assign(dot.getResult(),
-             layoutOfGrid(rows, columns, warps, gridOf(dot)));
+      assign(dot.getResult(), layoutOfGrid(rows, columns, warps, gridOf(dot)));
   });
 }
 

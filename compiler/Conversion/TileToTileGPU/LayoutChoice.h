@@ -39,13 +39,16 @@ tile::InputPrecision precisionOf(tile::DotOp dot);
 
 /// Whether matrix instructions compute this dot. Others are done by
 /// multiply-adds of the threads.
-/// Whether warpgroups multiply, by wgmma.
+bool usesMatrixInstructions(tile::DotOp dot);
+/// Whether warpgroups multiply, by wgmma. Of kernels as they were written, as
+/// they look at all products.
 bool usesWarpgroups(tile::DotOp dot, int64_t warps);
 /// How many of the warpgroups share the columns of the same rows. More than one
 /// where rows are too few for all, and the left operand is read from shared
-/// memory in any case: a transpose of what was computed.
+/// memory in any case, as a transpose of what was computed; or where warpgroups
+/// could multiply nothing otherwise. What was computed then goes through shared
+/// memory to be a left operand.
 int64_t columnGroupsOf(tile::DotOp dot, int64_t warps);
-bool usesMatrixInstructions(tile::DotOp dot);
 
 /// The layout of every tile value of the kernel.
 llvm::DenseMap<mlir::Value, DistributedLayout>
