@@ -13,7 +13,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdio>
+#include <new>
+#include <type_traits>
 
 using namespace flashtile;
 
@@ -134,10 +137,15 @@ bool GpuKernel::launchWithMaps(const Entry &entry, const Kernel::Grid &grid,
                                const LaunchArguments &arguments,
                                std::string &whyNot) const {
   const ContextGuard guard(entry.function.device()); // once for all calls
-  std::array<TensorMap, GpuEntry::maxTensorMaps> maps;
-  if (!entry.tensorMaps.find(arguments, maps.data(), whyNot))
+  // Most of these are not used: not worth clearing.
+  alignas(TensorMap)
+      std::array<std::byte, GpuEntry::maxTensorMaps * sizeof(TensorMap)>
+          memory;
+  static_assert(std::is_trivially_destructible_v<TensorMap>);
+  auto *maps = reinterpret_cast<TensorMap *>(memory.data());
+  if (!entry.tensorMaps.find(arguments, maps, whyNot))
     return false;
-  launchEntry(entry, maps.data(), grid, arguments);
+  launchEntry(entry, std::launder(maps), grid, arguments);
   return true;
 }
 

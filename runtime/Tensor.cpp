@@ -35,11 +35,26 @@ Tensor::Impl::Impl(std::shared_ptr<Storage> storage, Shape shape, Shape strides,
       numel(checkedElementCount(this->shape, dtype)),
       isContiguous(computeIsContiguous(this->shape, this->strides, numel)) {}
 
+// Apart from what is called for every launch: texts take room on the stack.
+[[noreturn]] static void failUndefined() {
+  throw Error(ErrorCode::InvalidArgument,
+              "expected a tensor, but got an undefined one (the result of "
+              "the default constructor)");
+}
+
+[[noreturn]] static void failDim(int64_t dim, const Shape &shape) {
+  const auto n = static_cast<int64_t>(shape.size());
+  throw Error(ErrorCode::InvalidArgument,
+              n == 0
+                  ? "a tensor of rank 0 has no dimension " + std::to_string(dim)
+                  : "expected a dimension from " + std::to_string(-n) + " to " +
+                        std::to_string(n - 1) + " for shape " +
+                        toString(shape) + ", but got " + std::to_string(dim));
+}
+
 const Tensor::Impl &Tensor::get() const {
   if (!impl)
-    throw Error(ErrorCode::InvalidArgument,
-                "expected a tensor, but got an undefined one (the result of "
-                "the default constructor)");
+    failUndefined();
   return *impl;
 }
 
@@ -63,14 +78,10 @@ int64_t Tensor::stride(int64_t dim) const {
 }
 
 size_t Tensor::resolveDim(int64_t dim) const {
-  const auto n = static_cast<int64_t>(get().shape.size());
+  const Shape &shape = get().shape;
+  const auto n = static_cast<int64_t>(shape.size());
   if (dim < -n || dim >= n)
-    throw Error(
-        ErrorCode::InvalidArgument,
-        n == 0 ? "a tensor of rank 0 has no dimension " + std::to_string(dim)
-               : "expected a dimension from " + std::to_string(-n) + " to " +
-                     std::to_string(n - 1) + " for shape " + toString(shape()) +
-                     ", but got " + std::to_string(dim));
+    failDim(dim, shape);
   return static_cast<size_t>(dim < 0 ? dim + n : dim);
 }
 

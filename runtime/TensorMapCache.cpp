@@ -8,6 +8,7 @@
 #include "runtime/TensorMapCache.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 using namespace flashtile;
@@ -123,7 +124,7 @@ bool TensorMapCache::find(const LaunchArguments &arguments, TensorMap *maps,
     whyNot = slot.whyNot;
     return false;
   }
-  std::copy_n(kept, all.size(), maps);
+  std::uninitialized_copy_n(kept, all.size(), maps);
   return true;
 }
 

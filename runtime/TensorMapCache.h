@@ -30,8 +30,8 @@ public:
   TensorMapCache(CudaDevice &device, const GpuEntry &entry,
                  const KernelInfo &info);
 
-  /// Writes the maps for these arguments to `maps`, one for each of the
-  /// entry's. False where one cannot be encoded; `whyNot` then names the
+  /// Makes the maps for these arguments in the memory at `maps`, one for each
+  /// of the entry's. False where one cannot be encoded; `whyNot` then names the
   /// argument, the rule and the value.
   bool find(const LaunchArguments &arguments, TensorMap *maps,
             std::string &whyNot) const;
