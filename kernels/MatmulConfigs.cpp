@@ -22,13 +22,17 @@ MatmulTiles flashtile::defaultMatmulTiles(DeviceClass device, DType dtype,
   if (!hasTensorCores(dtype))
     return dtype == DType::F64 ? MatmulTiles{32, 32, 16, 4, 2}
                                : MatmulTiles{64, 64, 32, 4, 2};
-  if (device == DeviceClass::Sm80)
-    return {128, 64, 32, 4, 2};
-  // Warpgroups multiply 16-bit types: wide tiles ask least of the L2 cache.
   // Sums fill the registers, and the longer functions need some.
   const bool isLong = activation == Activation::Gelu ||
                       (hasBias && activation != Activation::None &&
                        activation != Activation::Relu);
+  if (device == DeviceClass::Sm80) {
+    if (elementSize(dtype) == 1)
+      return {128, 64, 32, 4, 2};
+    // Four warps of 64 x 64, and two blocks on a multiprocessor.
+    return {128, isLong ? 64 : 128, 32, 4, 3};
+  }
+  // Warpgroups multiply 16-bit types: wide tiles ask least of the L2 cache.
   if (elementSize(dtype) == 2)
     return {128, isLong ? 192 : 256, 64, 8, 4};
   return {128, 128, 64, 8, 2};
