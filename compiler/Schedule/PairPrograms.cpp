@@ -68,6 +68,8 @@ struct LoopNeeds {
   /// products give, the left operands that are made of that, and the other
   /// side of branches that some programs take.
   int64_t registers = 0;
+  /// Some of them for the other side of branches.
+  bool holdsBothSides = false;
   /// Of one program.
   int64_t mostRows = 0;
   std::string whyNot;
@@ -79,7 +81,8 @@ struct PairPrograms
   void runOnOperation() override;
 
 private:
-  /// How many programs become one along an axis; 1 and `whyNot`: none.
+  /// How many programs become one along an axis: 1 for none. `whyNot`: why not
+  /// as many as asked for, or not any.
   int64_t choose(const ProgramStack &stack, std::string &whyNot);
 };
 } // namespace
@@ -124,27 +127,44 @@ static void addLoop(scf::ForOp loop, const ProgramStack &stack,
   // Where only some programs take a branch, both sides are held.
   loop->walk([&](scf::IfOp branch) {
     if (stack.of(branch.getCondition()).kind == ProgramValue::Kind::Differs)
-      for (Value result : branch.getResults())
+      for (Value result : branch.getResults()) {
         registers += registersOf(result);
+        needs.holdsBothSides |= registersOf(result) > 1;
+      }
   });
   needs.registers = std::max(needs.registers, registers);
 }
 
 /// The one place that weighs: threads of two consuming warpgroups have 240
 /// registers, of three 160. Some are for addresses and for what is under way,
-/// and left operands that a loop does not change want some. `wanted`: at most
-/// so many, 0 where nobody says.
-static int64_t mostPrograms(const LoopNeeds &needs, int64_t wanted) {
+/// and left operands that a loop does not change want some; where both sides of
+/// a branch are held, so do the choices between them. Why `count` programs, 2
+/// or 3, are too many, or nothing. `wanted`: what is asked for, 0 where nobody
+/// says and three are put together where that was measured to be faster only.
+static std::string whyTooMany(const LoopNeeds &needs, int64_t count,
+                              int64_t wanted) {
   constexpr int64_t kMostRows = 256; // of one copy to shared memory
   constexpr int64_t kRegistersOfTwo = 200;
-  constexpr int64_t kRegistersOfThree = 116, kRegistersOfThreeBest = 96;
-  int64_t limit = wanted == 3 ? kRegistersOfThree : kRegistersOfThreeBest;
-  if (wanted != 2 && needs.registers <= limit &&
-      3 * needs.mostRows <= kMostRows)
-    return 3;
-  return needs.registers <= kRegistersOfTwo && 2 * needs.mostRows <= kMostRows
-             ? 2
-             : 1;
+  constexpr int64_t kRegistersOfThree = 116, kBesideBranches = 100,
+                    kRegistersOfThreeBest = 96;
+  int64_t limit = kRegistersOfTwo;
+  if (count == 3)
+    limit = wanted != 3            ? kRegistersOfThreeBest
+            : needs.holdsBothSides ? kBesideBranches
+                                   : kRegistersOfThree;
+  if (needs.registers > limit)
+    return "a thread would need " + std::to_string(needs.registers) +
+           " registers for tiles of " + std::to_string(needs.mostRows) +
+           " rows, more than the " + std::to_string(limit) + " that " +
+           std::to_string(count) + " warpgroups leave it beside the rest" +
+           (count == 3 && needs.holdsBothSides
+                ? ", where both sides of a branch are computed"
+                : "");
+  if (count * needs.mostRows > kMostRows)
+    return std::to_string(count) + " programs have " +
+           std::to_string(count * needs.mostRows) +
+           " rows, and a copy to shared memory " + std::to_string(kMostRows);
+  return {};
 }
 
 int64_t PairPrograms::choose(const ProgramStack &stack, std::string &whyNot) {
@@ -167,11 +187,15 @@ int64_t PairPrograms::choose(const ProgramStack &stack, std::string &whyNot) {
     whyNot = "no product in a loop has an operand that they all load";
   if (!whyNot.empty())
     return 1;
-  int64_t count = mostPrograms(needs, programs);
-  if (count == 1)
-    whyNot = "a thread would need " + std::to_string(needs.registers) +
-             " registers for tiles of " + std::to_string(needs.mostRows) +
-             " rows";
+  int64_t count = programs == 0 ? 3 : int64_t(programs);
+  for (; count > 1; --count) {
+    std::string reason = whyTooMany(needs, count, programs);
+    if (reason.empty())
+      break;
+    // Of the number that was asked for; of two, where nobody asked.
+    if (count == programs || (programs == 0 && count == 2))
+      whyNot = reason;
+  }
   if (count * mostElements > TileDialect::kMaxTileElements) {
     whyNot = "a tile would be too large";
     return 1;
@@ -229,6 +253,11 @@ void PairPrograms::runOnOperation() {
                       builder.getDenseI64ArrayAttr(atOnce));
       kernel->setAttr(tilegpu::TileGPUDialect::kNumWarpsAttr,
                       builder.getI32IntegerAttr(count * kWarpsOfGroup));
+      if (!whyNot.empty())
+        remarkMissed(kernel, kPass, "Programs",
+                     std::to_string(int64_t(programs)) +
+                         " programs are not put together: along " + name +
+                         ", " + whyNot);
       return remarkApplied(kernel, kPass, "Programs",
                            std::to_string(count) + " programs along " + name +
                                " are warpgroups of one block");

@@ -3,10 +3,16 @@
 // RUN: fa-opt %s --remarks --tilegpu-pair-programs -o %t 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: FileCheck %s --input-file=%t
 // RUN: fa-opt %s --tilegpu-pair-programs=programs=2 | FileCheck %s --check-prefix=TWO
+// RUN: fa-opt %s --remarks --tilegpu-pair-programs=programs=3 -o %t 2>&1 | FileCheck %s --check-prefix=THREE
 // RUN: fa-opt %s --tilegpu-pair-programs=programs=1 | FileCheck %s --check-prefix=ONE
 // RUN: fa-opt %s --tilegpu-pair-programs --tile-optimize --tile-to-nvvm=target=sm_90a | FileCheck %s --check-prefix=NVVM
 
 // ONE-NOT: tilegpu
+
+// Fewer than asked for, with the reason.
+// THREE-COUNT-2: Remark="3 programs along {{x|y}} are warpgroups of one block"
+// THREE: [Missed] Programs {{.*}}Reason="3 programs are not put together: along x, a thread would need 128 registers for tiles of 64 rows, more than the 100 that 3 warpgroups leave it beside the rest, where both sides of a branch are computed"
+// THREE: Remark="2 programs along x are warpgroups of one block"
 
 // The launcher divides the grid.
 // NVVM-LABEL: llvm.func @matmul(

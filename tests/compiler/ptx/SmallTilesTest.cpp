@@ -38,15 +38,17 @@ struct SmallTiles {
 class SmallTilesTest : public testing::TestWithParam<SmallTiles> {};
 
 void addForward(std::vector<SmallTiles> &all, ElementType type, int64_t headDim,
-                bool isCausal, int64_t atOnce, int64_t expected) {
+                bool isCausal, int64_t atOnce, int64_t expected,
+                bool looksForHidden = false) {
   kernels::FlashAttentionConfig config;
   config.dtype = type;
   config.headDim = headDim;
   config.causal = isCausal;
-  config.shortenedLoop = config.mendsBehind = isCausal;
+  config.shortenedLoop = config.mendsBehind = isCausal && !looksForHidden;
   config.scaleIsPositive = true;
   all.push_back({"forward_" + std::string(elementTypeName(type)) + "_d" +
                      std::to_string(headDim) + (isCausal ? "_causal_" : "_") +
+                     (looksForHidden ? "looking_" : "") +
                      std::to_string(atOnce),
                  atOnce, expected, [config] {
                    return kernels::buildFlashAttentionForward(config).text();
@@ -78,6 +80,9 @@ std::vector<SmallTiles> smallTiles() {
     addForward(all, ElementType::BF16, 128, isCausal, 3, 3);
     addForward(all, ElementType::BF16, 128, isCausal, 1, 1);
   }
+  // Both sides of a branch: three where registers allow it, else two.
+  addForward(all, ElementType::BF16, 32, /*isCausal=*/true, 3, 3, true);
+  addForward(all, ElementType::BF16, 64, /*isCausal=*/true, 3, 2, true);
   for (const AttentionVariant variant :
        {AttentionVariant::Softcap, AttentionVariant::Alibi,
         AttentionVariant::Sigmoid}) {
