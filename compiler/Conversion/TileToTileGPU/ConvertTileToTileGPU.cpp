@@ -46,8 +46,12 @@ public:
       : kernel(kernel), warps(warps), layouts(chooseLayouts(kernel, warps)),
         builder(kernel.getContext()) {
     kernel.getBody().walk([&](DotOp dot) {
-      if (usesWarpgroups(dot, warps))
-        columnGroups[dot] = columnGroupsOf(dot, warps);
+      if (!usesWarpgroups(dot, warps))
+        return;
+      int64_t groups = columnGroups[dot] = columnGroupsOf(dot, warps);
+      int64_t &most = sharersOfRows[tileType(dot.getResult()).getDimSize(1)];
+      if (peelTranspose(dot.getB()).rowDim == 0)
+        most = std::max(most, groups);
     });
     hasWarpgroupDots = !columnGroups.empty();
   }
@@ -95,6 +99,8 @@ private:
   bool hasWarpgroupDots = false;
   /// Of products of warpgroups: how many of these share their columns.
   DenseMap<Operation *, int64_t> columnGroups;
+  /// The most of those that share rows of memory of so many elements.
+  DenseMap<int64_t, int64_t> sharersOfRows;
   OpBuilder builder;
 };
 } // namespace
@@ -407,15 +413,16 @@ void KernelConverter::convertAtomic(AtomicAddOp op) {
 // Dots
 //===----------------------------------------------------------------------===//
 
-/// For rows of so many bytes. Where rows are filled up with zeros, and so have
-/// boxes that reach past the tile in any case: fewer and wider ones, as long as
-/// that takes no more memory than spans of 64 bytes do.
-static int64_t swizzleFor(int64_t rowBytes, bool isPartial) {
+/// For rows of so many bytes, of which `parts` are whole spans each. Where rows
+/// are filled up with zeros, and so have boxes that reach past the tile in any
+/// case: fewer and wider ones, as long as that takes no more memory than spans
+/// of 64 bytes do.
+static int64_t swizzleFor(int64_t rowBytes, bool isPartial, int64_t parts) {
   constexpr int64_t kSpans[] = {128, 64, 32}, kUsual = 64;
   auto spanned = [&](int64_t span) { return llvm::alignTo(rowBytes, span); };
   for (int64_t span : kSpans)
-    if (rowBytes % span == 0 || (isPartial && rowBytes > kUsual / 2 &&
-                                 spanned(span) <= spanned(kUsual)))
+    if (rowBytes % (span * parts) == 0 || (isPartial && rowBytes > kUsual / 2 &&
+                                           spanned(span) <= spanned(kUsual)))
       return span;
   return 0;
 }
@@ -447,7 +454,8 @@ Value KernelConverter::stage(Value operand, Operation *user, bool isLeft,
   auto memory = tilegpu::SmemType::get(
       kernel.getContext(), {rows, columns}, type.getElementType(),
       swizzleFor(columns * bits / 8,
-                 isForWarpgroups && columns != type.getDimSize(1)));
+                 isForWarpgroups && columns != type.getDimSize(1),
+                 std::max<int64_t>(sharersOfRows.lookup(columns), 1)));
   // What was loaded is staged where it was loaded, once for all products.
   bool loaded = isa_and_nonnull<tilegpu::LoadOp>(root.getDefiningOp());
   Value &known = staged[{root, memory}];

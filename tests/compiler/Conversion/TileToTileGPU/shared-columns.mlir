@@ -44,6 +44,46 @@ tile.kernel @shared(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %o: !tile.ptr<f32>
 
 // -----
 
+// Half of 192 columns is no whole number of spans of 128 bytes, but of 64.
+// CHECK-LABEL: tile.kernel @halves
+// CHECK: %[[K:.*]] = tilegpu.stage {{.*}} -> <64x192xbf16, swizzle = 64>
+// CHECK: tilegpu.stage {{.*}} -> <64x192xbf16, swizzle = 64>
+// CHECK: tilegpu.wgmma {{.*}}column_groups = 2
+// CHECK: tilegpu.stage {{.*}} -> <64x64xbf16, swizzle = 128>
+tile.kernel @halves(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %o: !tile.ptr<f32>, %u: !tile.ptr<f32>, %rows: i32)
+    grid(rows) -> (rows ceildiv 64) {
+  %c0 = arith.constant 0 : i32
+  %size = arith.constant 64 : i32
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %d = arith.constant 192 : i64
+  %rows64 = arith.extsi %rows : i32 to i64
+  %kw = tile.make_block_ptr %k shape[%rows64, %d] strides[%d, %one] offsets[%zero, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x192xbf16>
+  %kt = tile.load %kw : !tile.block_ptr<64x192xbf16>
+  %none = arith.constant dense<0.0> : tensor<64x64xf32>
+  %wide = arith.constant dense<0.0> : tensor<64x192xf32>
+  %sum = scf.for %j = %c0 to %rows step %size iter_args(%acc = %wide) -> (tensor<64x192xf32>) : i32 {
+    %j64 = arith.extsi %j : i32 to i64
+    %qw = tile.make_block_ptr %q shape[%rows64, %d] strides[%d, %one] offsets[%j64, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x192xbf16>
+    %qt = tile.load %qw : !tile.block_ptr<64x192xbf16>
+    %t = tile.trans %qt order [1, 0] : tensor<64x192xbf16> -> tensor<192x64xbf16>
+    %s = tile.dot %kt, %t, %none : tensor<64x192xbf16>, tensor<192x64xbf16>, tensor<64x64xf32>
+    %p = tile.exp %s : tensor<64x64xf32>
+    %w = tile.cast %p : tensor<64x64xf32> -> tensor<64x64xbf16>
+    %next = tile.dot %w, %qt, %acc : tensor<64x64xbf16>, tensor<64x192xbf16>, tensor<64x192xf32>
+    %wt = tile.trans %w order [1, 0] : tensor<64x64xbf16> -> tensor<64x64xbf16>
+    %b = tile.dot %wt, %kt, %wide : tensor<64x64xbf16>, tensor<64x192xbf16>, tensor<64x192xf32>
+    %uw = tile.make_block_ptr %u shape[%rows64, %d] strides[%d, %one] offsets[%j64, %zero] : !tile.ptr<f32> -> !tile.block_ptr<64x192xf32>
+    tile.store %uw, %b : !tile.block_ptr<64x192xf32>
+    scf.yield %next : tensor<64x192xf32>
+  }
+  %ow = tile.make_block_ptr %o shape[%rows64, %d] strides[%d, %one] offsets[%zero, %zero] : !tile.ptr<f32> -> !tile.block_ptr<64x192xf32>
+  tile.store %ow, %sum : !tile.block_ptr<64x192xf32>
+  tile.return
+}
+
+// -----
+
 // Rows that are reduced stay in one warp: mma.sync.
 // CHECK-LABEL: tile.kernel @reduced
 // CHECK-NOT: tilegpu.wgmma
