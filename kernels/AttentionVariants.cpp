@@ -12,6 +12,7 @@
 #include "kernels/FlashAttentionOperands.h"
 #include "kernels/LookupTable.h"
 #include "runtime/Autograd/Autograd.h"
+#include "runtime/EnvOptions.h"
 #include "runtime/Jit.h"
 #include "runtime/Shape.h"
 
@@ -180,7 +181,8 @@ static Kernel kernelFor(const Problem &problem,
     CompilerOptions compiler;
     compiler.numWarps = tiles.numWarps;
     compiler.numStages = tiles.numStages;
-    if (device.isCuda())
+    // Unless the environment says how.
+    if (device.isCuda() && EnvOptions::read().persistent.text == "auto")
       compiler.persistent = attentionVariantPersistence(tiled);
     return Jit(device, compiler)
         .compile(buildAttentionVariantKernel(tiled))
