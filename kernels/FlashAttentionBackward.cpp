@@ -71,9 +71,10 @@ static void checkProblem(const Tensor &q, const FlashAttentionSaved &saved,
 
 static Kernel kernelFor(const std::string &part, Config config,
                         const FlashAttentionTiles &tiles, Device device) {
-  using Key = std::tuple<int, int, std::string, ElementType, int64_t, int64_t,
-                         int64_t, int64_t, int64_t, bool, int, bool, bool, bool,
-                         bool, bool, bool, bool, bool, int64_t, int64_t>;
+  using Key =
+      std::tuple<int, int, std::string, ElementType, int64_t, int64_t, int64_t,
+                 int64_t, int64_t, bool, int, bool, bool, bool, bool, bool,
+                 bool, bool, bool, int64_t, int64_t, int64_t>;
   config.blockM = tiles.blockM;
   config.blockN = tiles.blockN;
   const Key key = {static_cast<int>(device.kind()),
@@ -96,7 +97,8 @@ static Kernel kernelFor(const std::string &part, Config config,
                    config.hasLseRest,
                    config.hasGradLse,
                    config.keysBlockM,
-                   config.keysBlockN};
+                   config.keysBlockN,
+                   config.width};
   static LookupTable<Key, Kernel> table;
   return table.get(key, [&] {
     CompilerOptions compiler;
@@ -175,6 +177,7 @@ public:
     lse = saved.lse.contiguous();
     config.dtype = q.tensor.dtype();
     config.headDim = q.headDim;
+    config.width = flashAttentionBackwardWidth(kind, tiles.keys);
     config.causal = options.causal;
     config.alignment = options.alignment;
     config.grouped = k.heads != q.heads;
@@ -275,12 +278,14 @@ private:
     part.mends = true;
     part.keysBlockM = tiles.keys.blockM;
     part.keysBlockN = tiles.keys.blockN;
+    part.width = q.headDim;
     return kernelFor("mend", part, mendTiles(), device);
   }
   Kernel queriesKernel() const {
     Config part = config;
     part.hasORest = part.hasGradLse = part.grouped = false;
     part.addsDq = part.packsDq = false;
+    part.width = q.headDim;
     return kernelFor("queries", part, tiles.queries, device);
   }
   Kernel finishKernel() const {
@@ -314,7 +319,7 @@ private:
     shift = rowVectors();
     delta = rowVectors();
     if (config.addsDq)
-      dqSum = Tensor::empty({q.batch, q.heads, pitch, q.headDim},
+      dqSum = Tensor::empty({q.batch, q.heads, pitch, config.width},
                             attentionRealType(config.dtype), device);
     Arguments arguments(config);
     arguments.add(q).add(o).addIf(config.hasORest, oRest.tensor).add(dO);

@@ -42,8 +42,8 @@ struct Row {
 /// For 16-bit types; the first row that fits counts. On sm_90a, a warpgroup has
 /// 64 keys and the sums of dk and dv for them in registers, which is what
 /// limits the queries of a tile, and the head dimension: beyond 128 (dq
-/// included) or 192, products are those of sm_80. With d = 256, two warpgroups
-/// have the same 64 keys, and halves of the columns and of the queries.
+/// included) or 160, two warpgroups have the same 64 keys, and halves of the
+/// columns and of the queries.
 static constexpr Form fused = Form::Fused;
 static const Row defaults[] = {
     {DeviceClass::Cpu, 256, {}, {}, {{64, 64, 4, 2}, {64, 64, 4, 2}}},
@@ -59,10 +59,9 @@ static const Row defaults[] = {
     {DeviceClass::Sm90a, 64, {}, {}, {{64, 128, 8, 2}, {128, 128, 8, 2}}},
     {DeviceClass::Sm90a, 96, {}, fused, {{64, 64, 4, 2}, {128, 128, 8, 2}}},
     {DeviceClass::Sm90a, 128, {}, {}, {{64, 128, 8, 2}, {128, 128, 8, 2}}},
-    {DeviceClass::Sm90a, 192, {}, fused, {{32, 64, 8, 2}, {128, 64, 8, 2}}},
+    {DeviceClass::Sm90a, 160, {}, fused, {{64, 64, 8, 2}, {128, 48, 8, 2}}},
     {DeviceClass::Sm90a, 160, {}, {}, {{32, 128, 8, 2}, {128, 48, 8, 2}}},
-    {DeviceClass::Sm90a, 192, {}, {}, {{32, 64, 4, 2}, {128, 64, 8, 2}}},
-    {DeviceClass::Sm90a, 248, {}, {}, {{32, 32, 8, 2}, {128, 48, 8, 2}}},
+    {DeviceClass::Sm90a, 192, {}, {}, {{64, 64, 8, 2}, {128, 64, 8, 2}}},
     {DeviceClass::Sm90a, 256, {}, {}, {{64, 64, 8, 2}, {128, 48, 8, 2}}},
 };
 
@@ -92,6 +91,17 @@ flashtile::defaultFlashAttentionBackwardTiles(const FlashAttentionClass &kind,
         row.form.value_or(form) == form)
       return row.tiles;
   return {};
+}
+
+int64_t
+flashtile::flashAttentionBackwardWidth(const FlashAttentionClass &kind,
+                                       const FlashAttentionTiles &keys) {
+  constexpr int64_t kNarrow = 128, kKeys = 64, kWarps = 8, kParts = 64;
+  const bool isShared =
+      kind.device == DeviceClass::Sm90a && elementSize(kind.dtype) == 2 &&
+      kind.headDim > kNarrow && keys.blockN == kKeys && keys.numWarps == kWarps;
+  return isShared ? (kind.headDim + kParts - 1) / kParts * kParts
+                  : kind.headDim;
 }
 
 FlashAttentionTiles
@@ -144,12 +154,9 @@ flashtile::flashAttentionBackwardFinishTiles(const FlashAttentionClass &kind) {
 Form flashtile::defaultFlashAttentionBackwardForm(
     const FlashAttentionClass &kind) {
   // On the cpu, adding to memory with care costs what two products do, and on
-  // sm_80 nothing was measured; on Hopper, kernels without dq alone reach
-  // products of warpgroups between 128 and 192.
-  if (kind.device != DeviceClass::Sm90a)
-    return Form::FusedDeterministic;
-  const bool isBetween = kind.headDim > 128 && kind.headDim <= 192;
-  return isBetween ? Form::FusedDeterministic : Form::Fused;
+  // sm_80 nothing was measured.
+  return kind.device == DeviceClass::Sm90a ? Form::Fused
+                                           : Form::FusedDeterministic;
 }
 
 //===----------------------------------------------------------------------===//

@@ -40,6 +40,9 @@ struct FlashAttentionBackwardConfig {
   ElementType dtype = ElementType::BF16;
   /// 8 to 256 in steps of 8.
   int64_t headDim = 64;
+  /// Columns of tiles, and of dq_sum: headDim, or more, which are zeros; 0
+  /// stands for headDim.
+  int64_t width = 0;
   /// Rows of q and of k in a tile. `rows` and `finish` take blockM rows.
   int64_t blockM = 64;
   int64_t blockN = 64;
@@ -54,7 +57,7 @@ struct FlashAttentionBackwardConfig {
   bool grouped = false;
   /// `keys`: adds each tile's part of dq, without `scale`, to an f32 tensor.
   bool addsDq = false;
-  /// dq_sum is [row_pitch / 16, 16 headDim]: blocks of 16 rows and 8 columns,
+  /// dq_sum is [row_pitch / 16, 16 width]: blocks of 16 rows and 8 columns,
   /// each as the threads of a warp hold such a part of a product, so that they
   /// add whole lines of memory. blockM is a multiple of 16.
   bool packsDq = false;
@@ -95,7 +98,7 @@ buildFlashAttentionBackwardRows(const FlashAttentionBackwardConfig &config);
 ///                                 [batch, heads_q, seq_q]
 ///   dk, dv                        pointers to dtype, written
 ///   (dq_sum)                      pointer to real, contiguous
-///                                 [batch, heads_q, row_pitch, headDim], added
+///                                 [batch, heads_q, row_pitch, width], added
 ///   heads_q, heads_kv, seq_q, seq_k, row_pitch, batch   i32
 ///   q_stride_batch, q_stride_head, q_stride_row, (q_stride_inner),
 ///   k_..., v_..., grad_o_..., dk_..., dv_...            i64, elements

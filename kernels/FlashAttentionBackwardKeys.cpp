@@ -65,7 +65,7 @@ private:
 
   void run() {
     loadTiles();
-    Value none = zeros({config.blockN, config.headDim}, real);
+    Value none = zeros({config.blockN, config.width}, real);
     Values sums = {none, none};
     if (config.grouped)
       sums = forRange(0, group, 1, sums, [&](Value member, const Values &sums) {
@@ -240,7 +240,7 @@ private:
             atomicAdd(
                 advance(dqTiles, {dqOffset(start), 0}),
                 packedDq(dot(trans(dsNarrow), keyTile,
-                             zeros({config.blockM, config.headDim}, real))));
+                             zeros({config.blockM, config.width}, real))));
           return {dkSum, dvSum};
         });
   }

@@ -19,8 +19,9 @@ using namespace dsl;
 static constexpr int64_t kBlockRows = 16, kBlockColumns = 8, kHalf = 8,
                          kPair = 2;
 
-static const FlashAttentionBackwardConfig &
-checked(const FlashAttentionBackwardConfig &config) {
+/// With the width that is meant.
+static FlashAttentionBackwardConfig
+checked(FlashAttentionBackwardConfig config) {
   auto refuse = [](const std::string &message) {
     throw Error(ErrorCode::InvalidArgument, message);
   };
@@ -29,6 +30,13 @@ checked(const FlashAttentionBackwardConfig &config) {
     refuse("expected dtype to be f32, f16, bf16 or f64, but got " +
            std::string(elementTypeName(config.dtype)));
   checkAttentionExtents(config.headDim, config.blockM, config.blockN);
+  if (config.width == 0)
+    config.width = config.headDim;
+  constexpr int64_t kMostWidth = 256;
+  if (config.width < config.headDim || config.width > kMostWidth ||
+      config.width % kBlockColumns != 0)
+    refuse("expected width between headDim, " + std::to_string(config.headDim) +
+           ", and 256 in steps of 8, but got " + std::to_string(config.width));
   if ((config.packsDq || config.packsRows) && config.blockM % kBlockRows != 0)
     refuse("expected blockM to be a multiple of 16 with packsDq or packsRows, "
            "but got " +
@@ -69,7 +77,7 @@ Value BackwardKernel::window(const BackwardTensor &tensor, const Value &base,
   Operand inner =
       tensor.strideInner.empty() ? Operand(1) : Operand(tensor.strideInner);
   return makeBlockPtr(base, {length, config.headDim}, {tensor.strideRow, inner},
-                      {start, 0}, {rows, config.headDim});
+                      {start, 0}, {rows, config.width});
 }
 
 Value BackwardKernel::rowVector(const Value &base, const Value &pitch,
@@ -103,11 +111,11 @@ Value BackwardKernel::dqOffset(const Value &start) const {
 
 Value BackwardKernel::dqWindow(const Value &dqSum, const Value &pitch,
                                const Value &head, const Operand &start) const {
-  Value base = dqSum + head * pitch * config.headDim;
+  Value base = dqSum + head * pitch * config.width;
   if (!config.packsDq)
-    return makeBlockPtr(base, {pitch, config.headDim}, {config.headDim, 1},
-                        {start, 0}, {config.blockM, config.headDim});
-  const int64_t columns = kBlockRows * config.headDim;
+    return makeBlockPtr(base, {pitch, config.width}, {config.width, 1},
+                        {start, 0}, {config.blockM, config.width});
+  const int64_t columns = kBlockRows * config.width;
   return makeBlockPtr(base, {pitch / kBlockRows, columns}, {columns, 1},
                       {start, 0}, {config.blockM / kBlockRows, columns});
 }
@@ -117,10 +125,10 @@ Value BackwardKernel::packedDq(const Value &tile) const {
     return tile;
   const int64_t blocks = config.blockM / kBlockRows;
   Value parts = reshape(tile, {blocks, kBlockRows / kHalf, kHalf,
-                               config.headDim / kBlockColumns,
+                               config.width / kBlockColumns,
                                kBlockColumns / kPair, kPair});
   return reshape(permute(parts, {0, 3, 2, 4, 1, 5}),
-                 {blocks, kBlockRows * config.headDim});
+                 {blocks, kBlockRows * config.width});
 }
 
 Value BackwardKernel::unpackedDq(const Value &tile) const {
@@ -128,10 +136,10 @@ Value BackwardKernel::unpackedDq(const Value &tile) const {
     return tile;
   const int64_t blocks = config.blockM / kBlockRows;
   Value parts =
-      reshape(tile, {blocks, config.headDim / kBlockColumns, kHalf,
+      reshape(tile, {blocks, config.width / kBlockColumns, kHalf,
                      kBlockColumns / kPair, kBlockRows / kHalf, kPair});
   return reshape(permute(parts, {0, 4, 2, 1, 3, 5}),
-                 {config.blockM, config.headDim});
+                 {config.blockM, config.width});
 }
 
 Value BackwardKernel::weights(const Value &product, const Value &scale,

@@ -82,10 +82,9 @@ private:
       restColumn = expandDims(load(rows(lseRest, queryCount)), 1);
     if (config.causal)
       keyRow = window(k, keyBase, keyCount, 0, 1);
-    auto [sum] =
-        forRange(0, keyEnd, config.blockN,
-                 {zeros({config.blockM, config.headDim}, real)},
-                 [&](Value start, Value sum) { return addKeys(start, sum); });
+    auto [sum] = forRange(
+        0, keyEnd, config.blockN, {zeros({config.blockM, config.width}, real)},
+        [&](Value start, Value sum) { return addKeys(start, sum); });
     return sum;
   }
 

@@ -32,10 +32,10 @@ public:
              shifts(inRange));
     storeRow(rowVector(delta, rowPitch, vectorOfHead, rowStart), deltas());
     if (config.addsDq)
-      store(makeBlockPtr(dqSum + vectorOfHead * rowPitch * config.headDim,
-                         {rowPitch, config.headDim}, {config.headDim, 1},
-                         {rowStart, 0}, {config.blockM, config.headDim}),
-            zeros({config.blockM, config.headDim}, real));
+      store(makeBlockPtr(dqSum + vectorOfHead * rowPitch * config.width,
+                         {rowPitch, config.width}, {config.width, 1},
+                         {rowStart, 0}, {config.blockM, config.width}),
+            zeros({config.blockM, config.width}, real));
   }
 
 private:

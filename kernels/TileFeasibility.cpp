@@ -56,15 +56,23 @@ static int64_t wordsOf(int64_t rows, int64_t columns, const TileShape &shape) {
 }
 
 /// Of a thread: the sums and operands that are there at once.
-/// Whether two warpgroups share the columns of the same 64 rows: of everything
-/// that is added up over queries or over their columns, whole spans of memory.
+/// Whether two warpgroups share the columns of the same 64 rows: where tiles
+/// have whole spans of memory for each, to which wide ones are filled up.
 static bool sharesColumns(const TileShape &shape) {
-  constexpr int64_t kSpan = 64, kWarps = 2 * kWarpsOfGroup;
+  constexpr int64_t kSpan = 32, kWarps = 2 * kWarpsOfGroup, kNarrow = 128;
   const bool ownsKeys = shape.work == TileWork::KeyGradients ||
                         shape.work == TileWork::KeyGradientsAndDq;
   return ownsKeys && shape.numWarps == kWarps &&
          shape.rows == kRowsOfWarp * kWarpsOfGroup &&
-         shape.depth % (2 * kSpan) == 0;
+         (shape.depth > kNarrow || shape.depth % (2 * kSpan) == 0);
+}
+
+/// With the columns that tiles are filled up to.
+static TileShape filledUp(TileShape shape) {
+  constexpr int64_t kParts = 64;
+  if (sharesColumns(shape))
+    shape.depth = (shape.depth + kParts - 1) / kParts * kParts;
+  return shape;
 }
 
 static int64_t registersOf(const TileShape &shape, bool usesWarpgroups) {
@@ -202,8 +210,10 @@ static std::string whyRefused(const TileShape &shape,
 }
 
 TileDemand flashtile::tileDemand(const TileLimits &limits,
-                                 const TileShape &shape) {
+                                 const TileShape &given) {
   constexpr int64_t kMostWarps = 16;
+  const TileShape shape =
+      limits.device == DeviceClass::Sm90a ? filledUp(given) : given;
   TileDemand demand;
   if (limits.device == DeviceClass::Cpu)
     return demand;

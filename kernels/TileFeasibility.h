@@ -95,7 +95,7 @@ struct TileDemand {
 /// are 16 deep, and accumulators have 8 columns at a time), the depth is a
 /// multiple of 8, and two buffers of each operand fit. Of gradients of keys,
 /// two may have the same 64 rows and share the columns, if the depth is a
-/// multiple of 128.
+/// multiple of 64, or more than 128, and then filled up to one.
 TileDemand tileDemand(const TileLimits &limits, const TileShape &shape);
 
 /// A whole problem, as far as it decides which tiles are fast.

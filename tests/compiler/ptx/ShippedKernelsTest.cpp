@@ -102,11 +102,18 @@ void addBackward(std::vector<ShippedKernel> &all, const Target &target,
   config.hasLseRest = type == ElementType::F32;
   config.packsRows =
       target.device == DeviceClass::Sm90a && type != ElementType::F32;
+  const auto fused = defaultFlashAttentionBackwardTiles(kind, Form::Fused);
+  const auto deterministic =
+      defaultFlashAttentionBackwardTiles(kind, Form::FusedDeterministic);
   auto add = [&](const std::string &part, const FlashAttentionTiles &tiles,
                  auto build) {
     kernels::FlashAttentionBackwardConfig tiled = config;
     tiled.blockM = tiles.blockM;
     tiled.blockN = tiles.blockN;
+    if (part != "queries" && part != "mend")
+      tiled.width = flashAttentionBackwardWidth(
+          kind, part == "keys" || part == "grouped_keys" ? deterministic.keys
+                                                         : fused.keys);
     all.push_back({part + "_" + std::string(elementTypeName(type)) + "_d" +
                        std::to_string(headDim) + (isCausal ? "_causal" : "") +
                        "_" + target.name,
@@ -114,9 +121,6 @@ void addBackward(std::vector<ShippedKernel> &all, const Target &target,
                    [tiled, build] { return build(tiled).text(); }});
   };
   const FlashAttentionTiles rows = flashAttentionBackwardRowTiles(kind);
-  const auto fused = defaultFlashAttentionBackwardTiles(kind, Form::Fused);
-  const auto deterministic =
-      defaultFlashAttentionBackwardTiles(kind, Form::FusedDeterministic);
   add("queries", deterministic.queries,
       kernels::buildFlashAttentionBackwardQueries);
   add("keys", deterministic.keys, kernels::buildFlashAttentionBackwardKeys);
@@ -207,7 +211,7 @@ std::vector<ShippedKernel> shippedKernels() {
     addPlain(all);
     for (const bool isCausal : {false, true}) {
       addAllAttention(all, target, isCausal);
-      for (const int64_t headDim : {64, 96, 128, 192, 256})
+      for (const int64_t headDim : {64, 96, 128, 136, 160, 192, 200, 256})
         addBackward(all, target, ElementType::BF16, headDim, isCausal);
       addBackward(all, target, ElementType::F32, 64, isCausal);
     }
@@ -237,6 +241,7 @@ const std::map<std::string, int64_t> knownToSpill = {
     {"keys_and_dq_bf16_d128_causal_sm_90a", 4},
     {"keys_and_dq_bf16_d64_causal_sm_90a", 40},
     {"keys_and_dq_bf16_d64_sm_90a", 20},
+    {"rows_bf16_d136_causal_sm_90a", 4},
     {"keys_bf16_d128_causal_sm_90a", 4},
 };
 
