@@ -83,32 +83,52 @@ void tools::measureBareLaunch(CudaDevice &device,
   launch();
 }
 
-static void measureTinyKernel(CudaDevice &device,
-                              const MeasureFunction &measure) {
-  const CudaFunction tiny =
-      CudaModule::loadPtx(device, ".version 7.0\n.target sm_80\n"
-                                  ".address_size 64\n"
-                                  ".visible .entry tiny(.param .u64 p) {\n"
-                                  "  ret;\n"
-                                  "}\n")
-          .function("tiny");
+/// A kernel that does nothing, with parameters like those of `count` arguments.
+static CudaFunction emptyKernel(CudaDevice &device, size_t count,
+                                const std::string &type) {
+  std::string ptx = ".version 7.0\n.target sm_80\n.address_size 64\n"
+                    ".visible .entry empty(";
+  for (size_t i = 0; i < count; ++i) {
+    const std::string name = "p" + std::to_string(i);
+    ptx += (i ? ", .param " : ".param ") +
+           (type == "map" ? ".align 64 .b8 " + name + "[128]" : type + name);
+  }
+  return CudaModule::loadPtx(device, ptx + ") {\n  ret;\n}\n")
+      .function("empty");
+}
+
+static void measureEmptyKernels(CudaDevice &device,
+                                const MeasureFunction &measure) {
   const CudaStream own = CudaStream::create(device);
-  DevicePointer value = 0;
-  void *arguments[] = {&value};
-  for (auto [name, stream] :
-       {std::pair("bare launch of a kernel with one pointer", StreamHandle()),
-        std::pair("the same in another stream", own.handle())})
-    measure(name, [&, stream = stream](Result &result) {
-      result = device.api().cuLaunchKernel(tiny.handle(), 1, 1, 1, 32, 1, 1, 0,
-                                           stream, arguments, nullptr);
+  const DriverTensorMap value{};
+  std::array<void *, 32> arguments;
+  arguments.fill(const_cast<DriverTensorMap *>(&value));
+  struct {
+    const char *name;
+    size_t count;
+    const char *type;
+    StreamHandle stream;
+  } cases[] = {
+      {"bare launch of a kernel with one pointer", 1, ".u64 ", nullptr},
+      {"the same in another stream", 1, ".u64 ", own.handle()},
+      {"bare launch of one with 32 integers", 32, ".u64 ", nullptr},
+      {"bare launch of one with 4 tensor maps", 4, "map", nullptr},
+  };
+  for (const auto &each : cases) {
+    const CudaFunction function = emptyKernel(device, each.count, each.type);
+    measure(each.name, [&](Result &result) {
+      result =
+          device.api().cuLaunchKernel(function.handle(), 1, 1, 1, 32, 1, 1, 0,
+                                      each.stream, arguments.data(), nullptr);
     });
+  }
 }
 
 void tools::measureBareCalls(CudaDevice &device,
                              const MeasureFunction &measure) {
   const DriverApi &api = device.api();
   const ContextGuard guard(device);
-  measureTinyKernel(device, measure);
+  measureEmptyKernels(device, measure);
   measure("cuCtxGetCurrent", [&](Result &result) {
     ContextHandle current = nullptr;
     result = api.cuCtxGetCurrent(&current);

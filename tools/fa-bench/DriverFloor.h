@@ -27,7 +27,7 @@ using MeasureFunction = std::function<void(
 void measureBareLaunch(CudaDevice &device, const std::function<void()> &launch,
                        const MeasureFunction &measure);
 
-/// A kernel that does nothing, contexts, memory and tensor maps.
+/// Kernels that do nothing, contexts, memory and tensor maps.
 void measureBareCalls(CudaDevice &device, const MeasureFunction &measure);
 
 } // namespace flashtile::tools
