@@ -23,8 +23,8 @@ static constexpr double kNoEffect = 1e30;
 namespace {
 class RowsKernel : public BackwardKernel {
 public:
-  explicit RowsKernel(const FlashAttentionBackwardConfig &config)
-      : BackwardKernel("rows", config) {
+  explicit RowsKernel(const FlashAttentionBackwardConfig &asked)
+      : BackwardKernel("rows", asked) { // from here on with the width meant
     declareArguments();
     locate();
     Value inRange = rowStart + arange(0, config.blockM) < seqQ;
@@ -32,13 +32,17 @@ public:
              shifts(inRange));
     storeRow(rowVector(delta, rowPitch, vectorOfHead, rowStart), deltas());
     if (config.addsDq)
-      store(makeBlockPtr(dqSum + vectorOfHead * rowPitch * config.width,
-                         {rowPitch, config.width}, {config.width, 1},
-                         {rowStart, 0}, {config.blockM, config.width}),
-            zeros({config.blockM, config.width}, real));
+      clearDq();
   }
 
 private:
+  void clearDq() {
+    store(makeBlockPtr(dqSum + vectorOfHead * rowPitch * config.width,
+                       {rowPitch, config.width}, {config.width, 1},
+                       {rowStart, 0}, {config.blockM, config.width}),
+          zeros({config.blockM, config.width}, real));
+  }
+
   void declareArguments() {
     q.base = kernel.pointer("q", config.dtype);
     o.base = kernel.pointer("o", config.dtype);

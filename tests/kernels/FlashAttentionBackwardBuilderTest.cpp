@@ -98,6 +98,11 @@ TEST(FlashAttentionBackwardBuilder, RefusesWhatIsOutOfItsLimits) {
               HasSubstr("expected headDim between 8 and 256 in steps of 8, but "
                         "got 260"));
   config = {};
+  config.width = 60;
+  EXPECT_THAT(refusal(buildFlashAttentionBackwardKeys, config),
+              HasSubstr("expected width between headDim, 64, and 256 in steps "
+                        "of 8, but got 60"));
+  config = {};
   config.dtype = ElementType::F8E5M2;
   EXPECT_THAT(
       refusal(buildFlashAttentionBackwardRows, config),
