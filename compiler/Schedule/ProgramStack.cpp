@@ -23,7 +23,7 @@ using namespace flashtile::tile;
 
 using Kind = ProgramValue::Kind;
 
-static std::string nameOf(Operation *op) {
+std::string flashtile::gpu::nameOf(Operation *op) {
   return ("'" + op->getName().getStringRef() + "'").str();
 }
 

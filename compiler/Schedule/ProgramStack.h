@@ -106,6 +106,9 @@ private:
   bool isStrict = false;
 };
 
+/// As reasons quote it.
+std::string nameOf(mlir::Operation *op);
+
 } // namespace flashtile::gpu
 
 #endif // FLASHTILE_COMPILER_SCHEDULE_PROGRAMSTACK_H

@@ -23,10 +23,6 @@ using namespace flashtile::tile;
 
 using Kind = ProgramValue::Kind;
 
-static std::string nameOf(Operation *op) {
-  return ("'" + op->getName().getStringRef() + "'").str();
-}
-
 /// `target` is one of two values.
 bool ProgramStack::join(Operation *op, Value one, Value other, Value target) {
   ProgramValue x = of(one), y = of(other);

@@ -47,11 +47,12 @@ struct Reply {
 /// To the server and back, in the process of the tests.
 static int requests = -1, replies = -1;
 
-/// False where the other end is closed before all is read.
-static bool readAll(int file, void *data, size_t size) {
-  char *at = static_cast<char *>(data);
+/// Reads or writes until all is done; false where the other end is closed
+/// before that.
+template <typename Byte, typename Call>
+static bool transferAll(Call call, int file, Byte *at, size_t size) {
   while (size > 0) {
-    const ssize_t count = read(file, at, size);
+    const ssize_t count = call(file, at, size);
     if (count < 0 && errno == EINTR)
       continue;
     if (count <= 0)
@@ -62,18 +63,12 @@ static bool readAll(int file, void *data, size_t size) {
   return true;
 }
 
+static bool readAll(int file, void *data, size_t size) {
+  return transferAll(read, file, static_cast<char *>(data), size);
+}
+
 static bool writeAll(int file, const void *data, size_t size) {
-  const char *at = static_cast<const char *>(data);
-  while (size > 0) {
-    const ssize_t count = write(file, at, size);
-    if (count < 0 && errno == EINTR)
-      continue;
-    if (count <= 0)
-      return false;
-    at += count;
-    size -= static_cast<size_t>(count);
-  }
-  return true;
+  return transferAll(write, file, static_cast<const char *>(data), size);
 }
 
 static ChildResult forkAndWait(Scenario scenario, int request, int reply) {

@@ -305,31 +305,35 @@ static std::optional<int64_t> elementStride(Value value, unsigned dim,
   return std::nullopt;
 }
 
+Value KernelEmitter::lanesOf(Value mask, ArrayRef<Coord> coords,
+                             ArrayRef<int64_t> shape, unsigned laneDim) {
+  Value lanes = mask ? evaluateVector(mask, coords) : Value();
+  if (shape[laneDim] % plan.vectors.lanes == 0)
+    return lanes;
+  Value valid = validLanes(coords[laneDim], shape[laneDim]);
+  return lanes ? Value(arith::AndIOp::create(b, lanes, valid)) : valid;
+}
+
+Value KernelEmitter::pointersAt(Value pointers, ArrayRef<Coord> coords,
+                                unsigned laneDim) {
+  Type type = LLVM::LLVMPointerType::get(b.getContext());
+  if (elementStride(pointers, laneDim) != 1)
+    return LLVM::IntToPtrOp::create(
+        b, LLVM::getVectorType(type, plan.vectors.lanes),
+        evaluateVector(pointers, coords));
+  Coords first(coords.begin(), coords.end());
+  first[laneDim].kind = Coord::Scalar;
+  return LLVM::IntToPtrOp::create(b, type, evaluate(pointers, first));
+}
+
 void KernelEmitter::emitPointerLoad(LoadOp op, unsigned bufferId) {
   const Buffer &buffer = plan.buffers()[bufferId];
   ArrayRef<int64_t> shape = buffer.type.getShape();
   Type element = buffer.type.getElementType();
   VectorType memory = vectorOf(getMemoryType(element));
-  bool contiguous = elementStride(op.getPointer(), buffer.laneDim) == 1;
   forEachVector(shape, buffer.laneDim, [&](ArrayRef<Coord> coords) {
-    Value mask;
-    if (op.getMask())
-      mask = evaluateVector(op.getMask(), coords);
-    if (shape[buffer.laneDim] % plan.vectors.lanes != 0) {
-      Value valid = validLanes(coords[buffer.laneDim], shape[buffer.laneDim]);
-      mask = mask ? Value(arith::AndIOp::create(b, mask, valid)) : valid;
-    }
-    Coords first(coords.begin(), coords.end());
-    if (contiguous)
-      first[buffer.laneDim].kind = Coord::Scalar;
-    Value address = contiguous ? evaluate(op.getPointer(), first)
-                               : evaluateVector(op.getPointer(), coords);
-    Type pointerType = LLVM::LLVMPointerType::get(b.getContext());
-    Value pointer = LLVM::IntToPtrOp::create(
-        b,
-        contiguous ? pointerType
-                   : LLVM::getVectorType(pointerType, plan.vectors.lanes),
-        address);
+    Value mask = lanesOf(op.getMask(), coords, shape, buffer.laneDim);
+    Value pointer = pointersAt(op.getPointer(), coords, buffer.laneDim);
     Value zero = arith::ConstantOp::create(b, b.getZeroAttr(memory));
     Value value =
         decode(b, loadVector(b, pointer, mask, zero, element), element);
@@ -413,27 +417,10 @@ void KernelEmitter::emitPointerStore(StoreOp op) {
   ArrayRef<int64_t> shape = type.getShape();
   Type element = type.getElementType();
   unsigned laneDim = plan.laneDim(op.getValue());
-  bool contiguous = elementStride(op.getPointer(), laneDim) == 1;
   forEachVector(shape, laneDim, [&](ArrayRef<Coord> coords) {
     Value bits = encode(b, evaluateVector(op.getValue(), coords), element);
-    Value mask;
-    if (op.getMask())
-      mask = evaluateVector(op.getMask(), coords);
-    if (shape[laneDim] % plan.vectors.lanes != 0) {
-      Value valid = validLanes(coords[laneDim], shape[laneDim]);
-      mask = mask ? Value(arith::AndIOp::create(b, mask, valid)) : valid;
-    }
-    Coords first(coords.begin(), coords.end());
-    if (contiguous)
-      first[laneDim].kind = Coord::Scalar;
-    Value address = contiguous ? evaluate(op.getPointer(), first)
-                               : evaluateVector(op.getPointer(), coords);
-    Type pointerType = LLVM::LLVMPointerType::get(b.getContext());
-    Value pointer = LLVM::IntToPtrOp::create(
-        b,
-        contiguous ? pointerType
-                   : LLVM::getVectorType(pointerType, plan.vectors.lanes),
-        address);
+    Value mask = lanesOf(op.getMask(), coords, shape, laneDim);
+    Value pointer = pointersAt(op.getPointer(), coords, laneDim);
     storeVector(b, pointer, mask, bits, element);
   });
 }

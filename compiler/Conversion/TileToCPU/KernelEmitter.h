@@ -136,6 +136,13 @@ private:
   void emitLoad(tile::LoadOp op);
   void emitWindowLoad(tile::LoadOp op, unsigned bufferId);
   void emitPointerLoad(tile::LoadOp op, unsigned bufferId);
+  /// Of a load or store of a vector through a tile of pointers: the lanes that
+  /// it is for (null: all), and one pointer to the first of neighbours, or one
+  /// for each lane.
+  mlir::Value lanesOf(mlir::Value mask, llvm::ArrayRef<Coord> coords,
+                      llvm::ArrayRef<int64_t> shape, unsigned laneDim);
+  mlir::Value pointersAt(mlir::Value pointers, llvm::ArrayRef<Coord> coords,
+                         unsigned laneDim);
   void emitStore(tile::StoreOp op);
   void emitWindowStore(tile::StoreOp op);
   void emitPointerStore(tile::StoreOp op);

@@ -237,6 +237,29 @@ static void printTileForm(AsmPrinter &printer, ArrayRef<int64_t> shape,
   printer << "x" << elementType << ", swizzle = " << swizzle;
 }
 
+/// A type that is nothing but the form of a tile.
+template <typename TypeT>
+static Type parseTileFormType(AsmParser &parser) {
+  SmallVector<int64_t> shape;
+  Type elementType;
+  int64_t swizzle = 0;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() ||
+      parseTileForm(parser, shape, elementType, swizzle) ||
+      parser.parseGreater())
+    return {};
+  return TypeT::getChecked([&] { return parser.emitError(loc); },
+                           parser.getContext(), shape, elementType, swizzle);
+}
+
+template <typename TypeT>
+static void printTileFormType(AsmPrinter &printer, TypeT type) {
+  printer << "<";
+  printTileForm(printer, type.getShape(), type.getElementType(),
+                type.getSwizzle());
+  printer << ">";
+}
+
 //===----------------------------------------------------------------------===//
 // SmemType
 //===----------------------------------------------------------------------===//
@@ -253,22 +276,11 @@ LogicalResult SmemType::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 Type SmemType::parse(AsmParser &parser) {
-  SmallVector<int64_t> shape;
-  Type elementType;
-  int64_t swizzle = 0;
-  SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseLess() ||
-      parseTileForm(parser, shape, elementType, swizzle) ||
-      parser.parseGreater())
-    return {};
-  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
-                    shape, elementType, swizzle);
+  return parseTileFormType<SmemType>(parser);
 }
 
 void SmemType::print(AsmPrinter &printer) const {
-  printer << "<";
-  printTileForm(printer, getShape(), getElementType(), getSwizzle());
-  printer << ">";
+  printTileFormType(printer, *this);
 }
 
 //===----------------------------------------------------------------------===//
@@ -315,20 +327,9 @@ void RingType::print(AsmPrinter &printer) const {
 //===----------------------------------------------------------------------===//
 
 Type TensorMapType::parse(AsmParser &parser) {
-  SmallVector<int64_t> shape;
-  Type elementType;
-  int64_t swizzle = 0;
-  SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseLess() ||
-      parseTileForm(parser, shape, elementType, swizzle) ||
-      parser.parseGreater())
-    return {};
-  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
-                    shape, elementType, swizzle);
+  return parseTileFormType<TensorMapType>(parser);
 }
 
 void TensorMapType::print(AsmPrinter &printer) const {
-  printer << "<";
-  printTileForm(printer, getShape(), getElementType(), getSwizzle());
-  printer << ">";
+  printTileFormType(printer, *this);
 }

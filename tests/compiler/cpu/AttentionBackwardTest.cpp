@@ -14,7 +14,7 @@
 #include "kernels/Reference/DenseAttention.h"
 #include "kernels/Reference/Judge.h"
 #include "kernels/Reference/PlainAttention.h"
-#include "tests/compiler/cpu/KernelRunner.h"
+#include "tests/compiler/cpu/TensorMemory.h"
 
 #include <cmath>
 #include <limits>
@@ -35,23 +35,8 @@ struct Case {
   bool packs = false;
 };
 
-class AttentionBackward : public testing::TestWithParam<Case> {
-protected:
-  void SetUp() override {
-    if (std::string reason = whyTargetIsMissing(); !reason.empty())
-      GTEST_SKIP() << reason;
-  }
-};
-
-Memory memoryOf(const Tensor &tensor) {
-  const std::vector<double> values = tensor.toVector<double>();
-  return make(tensor.dtype(), tensor.numel(),
-              [&](int64_t i) { return values[static_cast<size_t>(i)]; });
-}
-
-Tensor tensorOf(Memory &memory, const Shape &shape) {
-  return Tensor::fromData(memory.data(), shape, memory.type());
-}
+class AttentionBackward : public OnTheTarget,
+                          public testing::WithParamInterface<Case> {};
 
 /// One batch of a case, from the operands to the gradients.
 class Pass {

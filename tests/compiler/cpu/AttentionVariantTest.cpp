@@ -11,7 +11,7 @@
 #include "kernels/AttentionVariantKernel.h"
 #include "kernels/Reference/AttentionVariants.h"
 #include "kernels/Reference/Judge.h"
-#include "tests/compiler/cpu/KernelRunner.h"
+#include "tests/compiler/cpu/TensorMemory.h"
 
 #include <cmath>
 #include <limits>
@@ -37,23 +37,8 @@ struct Case {
   }
 };
 
-class AttentionVariantCode : public testing::TestWithParam<Case> {
-protected:
-  void SetUp() override {
-    if (std::string reason = whyTargetIsMissing(); !reason.empty())
-      GTEST_SKIP() << reason;
-  }
-};
-
-Memory memoryOf(const Tensor &tensor) {
-  const std::vector<double> values = tensor.toVector<double>();
-  return make(tensor.dtype(), tensor.numel(),
-              [&](int64_t i) { return values[static_cast<size_t>(i)]; });
-}
-
-Tensor tensorOf(Memory &memory, const Shape &shape) {
-  return Tensor::fromData(memory.data(), shape, memory.type());
-}
+class AttentionVariantCode : public OnTheTarget,
+                             public testing::WithParamInterface<Case> {};
 
 AttentionVariantProblem problemOf(const Case &c) {
   AttentionVariantProblem problem;

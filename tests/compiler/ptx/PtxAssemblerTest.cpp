@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Driver/PtxAssembler.h"
+#include "tests/compiler/ptx/PtxasTest.h"
 
 #include <gmock/gmock.h>
 
@@ -14,16 +14,7 @@ using testing::HasSubstr;
 
 namespace {
 
-class PtxAssemblerTest : public testing::Test {
-protected:
-  void SetUp() override {
-    std::string missing;
-    ptxas = findPtxas("", missing);
-    if (ptxas.empty())
-      GTEST_SKIP() << missing;
-  }
-  std::string ptxas;
-};
+class PtxAssemblerTest : public PtxasTest {};
 
 constexpr const char *nothing = R"(.version 8.0
 .target sm_80

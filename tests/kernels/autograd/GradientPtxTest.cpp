@@ -9,27 +9,19 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Driver/Compiler.h"
-#include "compiler/Driver/PtxAssembler.h"
 #include "kernels/ActivationBackwardKernel.h"
 #include "kernels/SoftmaxBackwardKernel.h"
 #include "runtime/Autograd/GradientKernels.h"
+#include "tests/compiler/ptx/PtxasTest.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 using namespace flashtile;
 
 namespace {
 
-class GradientPtxTest : public testing::Test {
+class GradientPtxTest : public PtxasTest {
 protected:
-  void SetUp() override {
-    std::string missing;
-    ptxas = findPtxas("", missing);
-    if (ptxas.empty())
-      GTEST_SKIP() << missing;
-  }
-
   void expectGood(const dsl::KernelModule &module, const std::string &name) {
     for (const char *target : {"sm_80", "sm_90a"}) {
       SCOPED_TRACE(name + " for " + target);
@@ -47,8 +39,6 @@ protected:
       EXPECT_THAT(assembled.log.advice, testing::IsEmpty());
     }
   }
-
-  std::string ptxas;
 };
 
 constexpr DType types[] = {DType::F64, DType::F32, DType::BF16};

@@ -5,9 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Jit.h"
-#include "tests/runtime/TemporaryFolder.h"
-#include "tests/runtime/cuda/CudaTest.h"
+#include "tests/runtime/gpu/CachedCudaTest.h"
 #include "tests/runtime/jit/Kernels.h"
 
 #include <gmock/gmock.h>
@@ -19,21 +17,8 @@ using namespace flashtile::cuda;
 
 namespace {
 
-class GpuCacheTest : public CudaTest {
+class GpuCacheTest : public CachedCudaTest {
 protected:
-  void SetUp() override {
-    CudaTest::SetUp();
-    setenv("FLASHTILE_CACHE", "on", 1);
-    setenv("FLASHTILE_CACHE_DIR", folder.file("").c_str(), 1);
-    Jit::clearCache();
-  }
-  void TearDown() override {
-    setenv("FLASHTILE_CACHE", "off", 1);
-    unsetenv("FLASHTILE_CACHE_DIR");
-    Jit::clearCache();
-    CudaTest::TearDown();
-  }
-
   /// As a new process would get it: whether from the cache.
   bool compilesFromCache() {
     Jit::clearCache();
@@ -46,7 +31,6 @@ protected:
         .fromCache;
   }
 
-  TemporaryFolder folder;
   /// The driver's linker assembles this one, and what it made is kept.
   std::string target = "sm_80";
 };

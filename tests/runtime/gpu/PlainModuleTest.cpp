@@ -5,9 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Jit.h"
-#include "tests/runtime/TemporaryFolder.h"
-#include "tests/runtime/cuda/CudaTest.h"
+#include "tests/runtime/gpu/CachedCudaTest.h"
 #include "tests/runtime/jit/Kernels.h"
 
 #include <gmock/gmock.h>
@@ -23,21 +21,8 @@ using testing::Not;
 
 namespace {
 
-class PlainModuleTest : public CudaTest {
+class PlainModuleTest : public CachedCudaTest {
 protected:
-  void SetUp() override {
-    CudaTest::SetUp();
-    setenv("FLASHTILE_CACHE", "on", 1);
-    setenv("FLASHTILE_CACHE_DIR", folder.file("").c_str(), 1);
-    Jit::clearCache();
-  }
-  void TearDown() override {
-    setenv("FLASHTILE_CACHE", "off", 1);
-    unsetenv("FLASHTILE_CACHE_DIR");
-    Jit::clearCache();
-    CudaTest::TearDown();
-  }
-
   static Kernel compile() {
     return Jit(Device::cuda(0)).compile(testkernels::copyRows).kernel();
   }
@@ -61,8 +46,6 @@ protected:
   }
   /// Modules that the driver compiled or loaded.
   int loaded() const { return driver.count("cuModuleLoadDataEx"); }
-
-  TemporaryFolder folder;
 };
 
 } // namespace
