@@ -107,8 +107,7 @@ public:
   void recordUse(const Tensor &tensor, const CudaStream &stream) {
     const auto *block = static_cast<const DeviceMemory *>(
         autograd::TensorAccess::storage(tensor).deviceBlock());
-    // Nearly always; and that of an allocation never changes.
-    if (block && block->stream() == stream)
+    if (block && block->isKnownUser(stream)) // nearly always
       return;
     // Borrowed memory may be inside of a block, too.
     blocks.recordUse(addressOf(tensor.rawData()), stream);

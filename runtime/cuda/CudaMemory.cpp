@@ -63,13 +63,17 @@ DeviceMemory &DeviceMemory::operator=(DeviceMemory &&other) noexcept {
   isPooled = other.isPooled;
   own = std::move(other.own);
   users = std::move(other.users);
+  lastUser = other.lastUser.exchange(nullptr);
   return *this;
 }
 
 void DeviceMemory::usedBy(const CudaStream &user) {
-  if (!(user == *own) &&
-      std::find(users.begin(), users.end(), user) == users.end())
-    users.push_back(user);
+  if (user == *own)
+    return;
+  auto found = std::find(users.begin(), users.end(), user);
+  if (found == users.end())
+    found = users.insert(users.end(), user);
+  lastUser.store(found->identity(), std::memory_order_release);
 }
 
 /// Makes the allocation's stream wait for the others. If it cannot, waits for
@@ -100,6 +104,7 @@ void DeviceMemory::reset() noexcept {
   byteCount = 0;
   own.reset();
   users.clear();
+  lastUser = nullptr;
 }
 
 PinnedMemory::PinnedMemory(CudaDevice &device, size_t numBytes)

@@ -10,6 +10,7 @@
 
 #include "runtime/cuda/CudaStream.h"
 
+#include <atomic>
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -33,11 +34,15 @@ public:
   cuda::DevicePointer address() const { return pointer; }
   size_t numBytes() const { return byteCount; }
   explicit operator bool() const { return pointer != 0; }
-  /// That of the allocation. There is one unless this is empty.
-  const CudaStream &stream() const { return *own; }
 
   /// The block is free only after what is in `user` when it is freed.
   void usedBy(const CudaStream &user);
+  /// Whether that is known already; false where it takes a search. Unlike the
+  /// rest, this may be asked while another thread calls usedBy().
+  bool isKnownUser(const CudaStream &user) const {
+    return user == *own ||
+           user.identity() == lastUser.load(std::memory_order_acquire);
+  }
   void reset() noexcept;
 
 private:
@@ -47,7 +52,8 @@ private:
   size_t byteCount = 0;
   bool isPooled = false;
   std::optional<CudaStream> own;
-  std::vector<CudaStream> users; ///< the other ones
+  std::vector<CudaStream> users;               ///< the other ones
+  std::atomic<const void *> lastUser{nullptr}; ///< one that `users` holds
 };
 
 /// Host memory that the device reads and writes directly: copies from and to it

@@ -95,6 +95,8 @@ public:
   void fill(cuda::DevicePointer target, uint32_t pattern, size_t elementSize,
             size_t count) const;
 
+  /// The same for copies of one handle, as long as there is one.
+  const void *identity() const { return impl.get(); }
   friend bool operator==(const CudaStream &a, const CudaStream &b) {
     return a.handle() == b.handle() && &a.device() == &b.device();
   }

@@ -152,6 +152,29 @@ TEST_F(CudaTensorTest, UsesTheCurrentStreamAndRecordsOthers) {
                recordUse(counting({1}), other));
 }
 
+TEST_F(CudaTensorTest, EachStreamIsRecordedOnce) {
+  CudaDevice &device = CudaDevice::get(0);
+  const CudaStream first = CudaStream::create(device),
+                   second = CudaStream::create(device);
+  driver.calls.clear();
+  {
+    const Tensor there = Tensor::empty({64}, DType::F32, gpu);
+    for (int i = 0; i < 3; ++i) {
+      recordUse(there, first);
+      recordUse(there, first);
+      recordUse(there, CudaStream::legacy(device));
+      // Another handle to the same stream.
+      recordUse(there.narrow(0, 32, 4),
+                CudaStream::wrap(device, second.handle()));
+      recordUse(there, second);
+    }
+  }
+  EXPECT_THAT(driver.streamsOf("cuEventRecord"),
+              ElementsAre(first.handle(), second.handle()));
+  EXPECT_THAT(driver.streamsOf("cuStreamWaitEvent"),
+              ElementsAre(nullptr, nullptr));
+}
+
 TEST_F(CudaTensorTest, DLPackLendsDeviceMemory) {
   Tensor there = counting({2, 3}).to(second);
   DLManagedTensor *managed = toDLPack(there);
