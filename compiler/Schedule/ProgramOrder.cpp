@@ -72,6 +72,25 @@ Trend TrendReader::read(Value value, unsigned depth) {
   return trend;
 }
 
+/// `sum` is p + (x - p), the difference rounded and at least 0: as p or x,
+/// which is larger. Its x and p; null: it is not.
+static std::pair<Value, Value> largerOf(arith::AddIOp sum) {
+  for (unsigned side : {0u, 1u}) {
+    Value from = sum->getOperand(side), value = sum->getOperand(1 - side);
+    while (Operation *op = value.getDefiningOp()) {
+      if (auto difference = dyn_cast<arith::SubIOp>(op);
+          difference && difference.getRhs() == from)
+        return {difference.getLhs(), from};
+      if (!isa<arith::AddIOp, arith::MaxSIOp, arith::DivSIOp, arith::MulIOp>(
+              op) ||
+          !getConstantInt(op->getOperand(1)))
+        break;
+      value = op->getOperand(0);
+    }
+  }
+  return {};
+}
+
 Trend TrendReader::compute(Operation *op, unsigned depth) {
   if (isVariable(op))
     return Trend::Grows;
@@ -82,6 +101,9 @@ Trend TrendReader::compute(Operation *op, unsigned depth) {
   if (isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, arith::IndexCastOp,
           AssumeOp>(op))
     return operand(0);
+  if (auto sum = dyn_cast<arith::AddIOp>(op))
+    if (auto [x, p] = largerOf(sum); x)
+      return together(read(x, depth + 1), read(p, depth + 1));
   if (isa<arith::AddIOp, arith::MinSIOp, arith::MaxSIOp, arith::MinUIOp,
           arith::MaxUIOp>(op))
     return together(operand(0), operand(1));

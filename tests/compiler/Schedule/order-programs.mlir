@@ -214,6 +214,31 @@ tile.kernel @nested(%n: i32) grid(n) -> (n) {
 
 // -----
 
+// A loop that begins at the larger of two positions, rounded: iterations of it
+// that do nothing were taken away.
+// CHECK-LABEL: tile.kernel @shortened
+// CHECK: block_id
+// REMARK: remark: [Passed] Order {{.*}}programs at the start of axis x run longest
+tile.kernel @shortened(%n: i32, %m: i32) grid(n, m) -> (n) {
+  %zero = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %c128 = arith.constant 128 : i32
+  %x = tile.program_id x
+  %start = arith.muli %x, %c64 : i32
+  %row = arith.muli %x, %c128 : i32
+  %first = arith.subi %row, %m : i32
+  %distance = arith.subi %first, %start : i32
+  %least = arith.maxsi %distance, %zero : i32
+  %tiles = arith.divsi %least, %c64 : i32
+  %skipped = arith.muli %tiles, %c64 : i32
+  %begin = arith.addi %skipped, %start : i32
+  scf.for %i = %begin to %n step %c64 : i32 {
+  }
+  tile.return
+}
+
+// -----
+
 // One grows with the position, the other shrinks.
 // CHECK-LABEL: tile.kernel @opposed
 // CHECK-NOT: block_id
