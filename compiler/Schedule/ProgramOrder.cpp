@@ -44,7 +44,8 @@ public:
       : isVariable(isVariable) {}
 
   Trend read(Value value) { return read(value, 0); }
-  /// Of the number of iterations of all loops of `block`.
+  /// Of the number of iterations of all loops of `block`, which may be that of
+  /// a loop.
   Trend readLoops(Block &block);
 
 private:
@@ -170,8 +171,10 @@ Trend TrendReader::readLoops(Block &block) {
     // While loops end when they like, and branches run loops or not.
     bool unclear = !isa<scf::ForOp>(op) && loopsDepend(&op);
     op.walk([&](scf::WhileOp) { unclear = true; });
+    // In a loop, its other iterations outweigh them.
+    bool isInLoop = isa<scf::ForOp>(block.getParentOp());
     if (auto branch = dyn_cast<scf::IfOp>(op);
-        branch && read(branch.getCondition()) != Trend::None)
+        branch && !isInLoop && read(branch.getCondition()) != Trend::None)
       op.walk([&](scf::ForOp) { unclear = true; });
     if (unclear)
       total = Trend::Unknown;

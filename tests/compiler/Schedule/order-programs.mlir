@@ -239,6 +239,26 @@ tile.kernel @shortened(%n: i32, %m: i32) grid(n, m) -> (n) {
 
 // -----
 
+// A branch in a loop may have a loop, too, in some iterations.
+// CHECK-LABEL: tile.kernel @branch_in_loop
+// CHECK: block_id
+// REMARK: remark: [Passed] Order {{.*}}programs at the end of axis x run longest
+tile.kernel @branch_in_loop(%n: i32) grid(n) -> (n) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %r = tile.program_id x
+  scf.for %i = %zero to %r step %one : i32 {
+    %last = arith.cmpi eq, %i, %r : i32
+    scf.if %last {
+      scf.for %j = %zero to %n step %one : i32 {
+      }
+    }
+  }
+  tile.return
+}
+
+// -----
+
 // One grows with the position, the other shrinks.
 // CHECK-LABEL: tile.kernel @opposed
 // CHECK-NOT: block_id
