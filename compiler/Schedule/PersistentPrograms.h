@@ -39,8 +39,11 @@ std::optional<Persistence> parsePersistence(llvm::StringRef text);
 ///
 /// By a counter: first that of the block's number, then those that one thread
 /// of the producer takes from the counter and tells all others.
+///
+/// In clusters of two blocks, these have neighbouring programs, and as many:
+/// the last one without a neighbour is a program of both.
 struct ProgramShare {
-  bool counts = false, turns = false;
+  bool counts = false, turns = false, pairs = false;
   mlir::Value block, blocks;
   mlir::Value rounds;   ///< of a fixed share
   mlir::Value programs; ///< of all blocks, where they count
@@ -52,7 +55,8 @@ struct ProgramShare {
 };
 
 /// Computed where `b` is; all threads of the block compute the same.
-ProgramShare shareOfPrograms(mlir::ImplicitLocOpBuilder &b, bool turns);
+ProgramShare shareOfPrograms(mlir::ImplicitLocOpBuilder &b, bool turns,
+                             bool pairs = false);
 
 /// The same with a counter. `readers` arrivals say that all have read a number;
 /// `position` is of program `tilegpu.block_id`.
@@ -64,6 +68,9 @@ struct ProgramLoop {
   mlir::Operation *loop = nullptr; ///< null: there is one program
   mlir::Value round;               ///< programs that the block had before
   mlir::Value place;               ///< of the program, in the order
+  /// In clusters: the same, or one more than `last`, the last program's, where
+  /// the other block has that one, too.
+  mlir::Value turn, last;
   /// What the kernel asks of that place, where programs are counted.
   mlir::SmallVector<mlir::Value> position;
   mlir::SmallVector<mlir::Value> carried;
