@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/TileToTileGPU/LayoutAttrs.h"
+#include "compiler/Schedule/DelayProducts.h"
 #include "compiler/Schedule/Passes.h"
 #include "dialects/Tile/Transforms/Remark.h"
 
@@ -100,6 +101,11 @@ static std::optional<int64_t> registersAtOnce(scf::ForOp loop) {
     if (Value head = product.getHead())
       registers += registersIn(head) * product.getColumnGroups();
   }
+  // Operands that are handed over are packed in their places, before other
+  // products start. What it takes to compute them was measured.
+  constexpr int64_t kForAddresses = 12;
+  if (hasDelayableProduct(loop))
+    packed = kForAddresses + packed / 2;
   return registers + std::max(first + packed, later);
 }
 

@@ -27,14 +27,14 @@
 // A left operand made in registers that is read from shared memory (as the
 // transpose of what was computed) gets two buffers, which the iterations use in
 // turn. One barrier an iteration is enough for them: who passes it has waited
-// for the products of the iteration before.
+// for the products of the iteration before. Where the product runs an iteration
+// later (DelayProducts), there is none.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Schedule/IssueProducts.h"
-#include "compiler/Conversion/TileToTileGPU/LayoutAttrs.h"
 #include "compiler/Schedule/SharedNeeds.h"
-#include "dialects/TileGPU/IR/LaunchAttributes.h"
+#include "compiler/Schedule/TurnBuffers.h"
 #include "dialects/TileGPU/IR/TileGPUDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -73,8 +73,10 @@ struct Release {
 /// Rewrites the body of one loop.
 class Issuer {
 public:
-  Issuer(scf::ForOp loop, Block &body, int64_t sharedLimit)
-      : loop(loop), body(body), sharedLimit(sharedLimit) {}
+  Issuer(scf::ForOp loop, Block &body, ArrayRef<Handover> handovers,
+         int64_t sharedLimit)
+      : loop(loop), body(body), handovers(handovers), sharedLimit(sharedLimit) {
+  }
   std::string run();
 
 private:
@@ -89,12 +91,14 @@ private:
   int64_t registersAtOnce();
   int64_t packedEarly();
   void placeUnpacked();
+  void placeHandedOver();
   void place(Operation *op);
   void placeReleases();
   bool countPending();
 
   scf::ForOp loop;
   Block &body;
+  ArrayRef<Handover> handovers;
   int64_t sharedLimit;
   /// In the order of the text, then in that of their starts.
   SmallVector<Issued> products;
@@ -136,31 +140,8 @@ std::string Issuer::collect() {
 // Operands made in registers
 //===----------------------------------------------------------------------===//
 
-/// The counter of some ring of the loop; null: it has none.
-static Value findCounter(Block &body) {
-  for (auto slot : body.getOps<SlotOp>())
-    if (auto remainder = slot.getIndex().getDefiningOp<arith::RemUIOp>())
-      if (auto counter = dyn_cast<BlockArgument>(remainder.getLhs());
-          counter && counter.getOwner() == &body)
-        return counter;
-  return {};
-}
-
-/// Bytes of shared memory with buffers in turn for `stage`. Where a block has
-/// one program, scratch space lies where buffers were.
-static int64_t needWithTurns(tile::KernelOp kernel, StageOp stage) {
-  auto isInRing = [](StageOp) { return false; };
-  int64_t more = roundedShared(kTurnBuffers * sharedBytes(stage.getType()));
-  if (!kernel->hasAttr(tilegpu::kPersistentAttr))
-    return bytesOfRings(kernel) + more;
-  bool isCounted = willTakeTurns(stage, isInRing);
-  return sharedBytesAtMost(kernel, /*afterOverlap=*/false) +
-         (isCounted ? 0 : more);
-}
-
 void Issuer::stageInTurn() {
-  Value counter = findCounter(*loop.getBody());
-  auto kernel = loop->getParentOfType<tile::KernelOp>();
+  Value counter = findTurnCounter(*loop.getBody());
   auto roles = loop->getParentOfType<tilegpu::WarpSpecializeOp>();
   if (!counter || !roles)
     return;
@@ -174,25 +155,10 @@ void Issuer::stageInTurn() {
                   });
     if (!isRead || tile.getShape() != slotType.getShape())
       continue;
-    auto ringType = tilegpu::RingType::get(
-        loop.getContext(), kTurnBuffers, slotType.getShape(),
-        slotType.getElementType(), slotType.getSwizzle());
-    // One ring for all loops of the kernel.
-    tilegpu::AllocOp ring;
-    kernel.getBody().walk([&](tilegpu::AllocOp alloc) {
-      bool isTaken = llvm::any_of(alloc->getUsers(), [&](Operation *user) {
-        return user->getBlock() == &body;
-      });
-      if (alloc.getRing().getType() == ringType && isTurnRing(alloc) &&
-          !isTaken)
-        ring = alloc;
-    });
-    if (!ring && needWithTurns(kernel, stage) > sharedLimit)
-      continue;
-    ImplicitLocOpBuilder b(stage.getLoc(), roles);
+    tilegpu::AllocOp ring = findTurnBuffers(stage, sharedLimit);
     if (!ring)
-      ring = tilegpu::AllocOp::create(b, ringType);
-    b.setInsertionPoint(stage);
+      continue;
+    ImplicitLocOpBuilder b(stage.getLoc(), stage);
     Value two = arith::ConstantOp::create(b, b.getI32IntegerAttr(kTurnBuffers));
     Value index = arith::RemUIOp::create(b, counter, two);
     Value slot = SlotOp::create(b, ring, index);
@@ -250,6 +216,9 @@ void Issuer::rereadRows() {
 void Issuer::collectOrder() {
   SmallVector<Operation *> waits, arrivals, loads, writes;
   DenseSet<Operation *> known;
+  for (const Handover &handover : handovers)
+    if (handover.product->getBlock() == &body)
+      llvm::append_range(preparations[handover.product], handover.before);
   for (auto &[user, list] : preparations)
     known.insert(list.begin(), list.end());
   for (Operation &op : body.without_terminator()) {
@@ -265,6 +234,11 @@ void Issuer::collectOrder() {
           preparations[slot].push_back(arrival);
     } else if (auto load = dyn_cast<LoadSharedOp>(op)) {
       loads.push_back(load);
+    } else if (auto handover = llvm::find_if(
+                   handovers, [&](auto &each) { return each.release == &op; });
+               handover != handovers.end()) {
+      releases.push_back(
+          {handover->release, {}, {*handover->product->getUsers().begin()}});
     } else if (auto arrive = dyn_cast<MbarrierArriveOp>(op)) {
       Release release = {arrive, {}, waits};
       for (Operation *load : loads)
@@ -380,6 +354,18 @@ void Issuer::placeUnpacked() {
   }
 }
 
+/// What the next iteration multiplies is packed and written before other
+/// products start: what it is made of is then needed no more.
+void Issuer::placeHandedOver() {
+  for (const Handover &handover : handovers)
+    if (handover.product->getBlock() == &body)
+      for (Operation *op : handover.before) {
+        place(op);
+        if (isa<tilegpu::StoreSharedOp>(op))
+          break;
+      }
+}
+
 void Issuer::chooseStarts() {
   // Of 240 registers of a thread, of 160 with three warpgroups.
   int64_t limit = products.front().start.getWarpgroups() <= 2 ? 212 : 136;
@@ -461,8 +447,11 @@ std::string Issuer::run() {
   bool needsOthers = false;
   for (Issued &product : products) {
     bool isDependent = lastProduct(product.start) >= 0;
-    if (packsLate && isDependent && !needsOthers)
-      placeUnpacked();
+    if (isDependent && !needsOthers) {
+      if (packsLate)
+        placeUnpacked();
+      placeHandedOver();
+    }
     needsOthers |= isDependent;
     place(product.start);
   }
@@ -478,6 +467,7 @@ std::string Issuer::run() {
 }
 
 std::string flashtile::gpu::issueProducts(scf::ForOp loop, Block &block,
+                                          ArrayRef<Handover> handovers,
                                           int64_t sharedLimit) {
-  return Issuer(loop, block, sharedLimit).run();
+  return Issuer(loop, block, handovers, sharedLimit).run();
 }

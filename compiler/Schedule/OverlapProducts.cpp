@@ -531,6 +531,12 @@ void OverlapProducts::runOnOperation() {
         loops.push_back(loop);
     });
   });
+  SmallVector<Handover> handovers;
+  if (delay && !loops.empty() &&
+      delayProducts(loops, sharedLimit, handovers).empty())
+    remarkApplied(loops.front(), "tilegpu-overlap-products", "Delay",
+                  "what is added to memory is multiplied an iteration later: "
+                  "no warpgroup waits for one that is less than that behind");
   std::vector<std::vector<Chain>> sequences;
   for (scf::ForOp loop : loops) {
     Chain chain;
@@ -556,7 +562,7 @@ void OverlapProducts::runOnOperation() {
       continue;
     }
     std::string whyInOrder =
-        issueProducts(loop, productBlockOf(loop), sharedLimit);
+        issueProducts(loop, productBlockOf(loop), handovers, sharedLimit);
     if (whyInOrder.empty())
       remarkApplied(loop, "tilegpu-overlap-products", "Overlap",
                     "products start when their operands are there, and are "

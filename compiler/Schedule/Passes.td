@@ -199,7 +199,9 @@ def OverlapProductsPass
     the second of the tile before, and the work between them runs beside that. In a
     loop with one product, the wait for it moves to the next iteration. In other
     loops products start when their operands are there, and each is waited for
-    where its result is used; nothing is under way when an iteration ends.
+    where its result is used; nothing is under way when an iteration ends. A
+    product of several that is only added to memory, and whose left operand goes
+    through shared memory, runs an iteration later.
 
     Loops with chained products that go on where another ended are one sequence:
     the last product of one runs beside the first of the next. With `take-turns`,
@@ -218,7 +220,9 @@ def OverlapProductsPass
     Option<"sharedLimit", "shared-limit", "int64_t", /*default=*/"231424",
            "bytes of shared memory of a program">,
     Option<"takeTurns", "take-turns", "bool", /*default=*/"true",
-           "warpgroups start chained products one after the other">];
+           "warpgroups start chained products one after the other">,
+    Option<"delay", "delay", "bool", /*default=*/"true",
+           "products that are added to memory run an iteration later">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect",
                            "::flashtile::tilegpu::TileGPUDialect"];

@@ -42,11 +42,10 @@ int64_t flashtile::gpu::bytesOfRings(KernelOp kernel) {
 //===----------------------------------------------------------------------===//
 
 bool flashtile::gpu::isTurnRing(tilegpu::AllocOp alloc) {
-  return !alloc->use_empty() &&
-         llvm::all_of(alloc->getUsers(), [](Operation *user) {
-           return llvm::any_of(user->getUsers(),
-                               llvm::IsaPred<tilegpu::StoreSharedOp>);
-         });
+  return llvm::any_of(alloc->getUsers(), [](Operation *user) {
+    return llvm::any_of(user->getUsers(),
+                        llvm::IsaPred<tilegpu::StoreSharedOp>);
+  });
 }
 
 static bool hasProducts(MutableArrayRef<Region> regions) {

@@ -22,33 +22,44 @@
 // FULL: Reason="a block for each program: beside 133120 bytes of buffers, the kernel needs 65536 of the 198655 of shared memory"
 
 // One pair of buffers, which all loops use by a counter that goes on from one to
-// the next and from program to program; whoever enters a loop waits for all.
+// the next and from program to program. Parts of dq are multiplied an iteration
+// later, from one loop to the next, too, and nobody waits for all warps.
 // CHECK: %[[TURNS:.*]] = tilegpu.alloc : <2 x 128x64xbf16
+// CHECK-NEXT: %[[READY:.*]] = tilegpu.mbarriers {arrivals = 8 : i32} : <2>
+// CHECK-NEXT: %[[EMPTY:.*]] = tilegpu.mbarriers {arrivals = 8 : i32} : <2>
 // CHECK-NOT: tilegpu.alloc : <2 x 128x64xbf16
 // CHECK: tilegpu.alloc : <1 x 128x128xbf16
 // CHECK-NEXT: tilegpu.tensor_map
 // CHECK-NEXT: tilegpu.alloc : <1 x 128x128xbf16
 // CHECK: } consumer {
 // CHECK: scf.while
-// CHECK: tilegpu.barrier
-// CHECK-NEXT: %[[FIRST:.*]]:4 = scf.for {{.*}} iter_args({{.*}}, {{.*}}, %[[N:.*]] = %{{.*}}, %{{.*}} = %{{.*}})
+// CHECK-NOT: tilegpu.barrier
+// CHECK: %[[FIRST:.*]]:6 = scf.for {{.*}} iter_args({{.*}}, {{.*}}, %[[N:.*]] = %{{.*}}, %{{.*}} = %{{.*}}, {{.*}}, {{.*}} = %false
 // CHECK-COUNT-2: tilegpu.load_shared
 // CHECK: %[[TURN:.*]] = arith.remui %[[N]], %c2
-// CHECK-NEXT: tilegpu.slot %[[TURNS]][%[[TURN]]]
-// CHECK: tilegpu.store_shared
+// CHECK: tilegpu.mbarrier_wait %[[EMPTY]][%[[TURN]]]
+// CHECK-NEXT: %[[SLOT:.*]] = tilegpu.slot %[[TURNS]][%[[TURN]]]
+// CHECK-NEXT: tilegpu.store_shared %{{.*}} to %[[SLOT]]
+// CHECK: tilegpu.wgmma %{{.*}}, %{{.*}}, %{{.*}}
+// CHECK: tilegpu.mbarrier_arrive %[[READY]][%[[TURN]]]
+// CHECK: tilegpu.mbarrier_wait %[[READY]]
 // CHECK: tilegpu.atomic_add
 // Nothing is under way when an iteration ends.
 // CHECK: tilegpu.wgmma_wait %{{.*}} {pending = 0 : i32}
 // CHECK-NOT: tilegpu.wgmma %
 // CHECK: scf.yield
-// CHECK: tilegpu.barrier
-// CHECK-NEXT: %[[SECOND:.*]]:4 = scf.for {{.*}} iter_args({{.*}} = %[[FIRST]]#0, {{.*}} = %[[FIRST]]#1, {{.*}} = %[[FIRST]]#2, {{.*}} = %[[FIRST]]#3)
+// CHECK-NOT: tilegpu.barrier
+// CHECK: %[[SECOND:.*]]:6 = scf.for {{.*}} iter_args({{.*}} = %[[FIRST]]#0, {{.*}} = %[[FIRST]]#1, {{.*}} = %[[FIRST]]#2, {{.*}} = %[[FIRST]]#3, {{.*}} = %[[FIRST]]#4, {{.*}} = %[[FIRST]]#5)
 // CHECK: tilegpu.slot %[[TURNS]]
 // CHECK: tilegpu.atomic_add
-// CHECK: tilegpu.barrier
-// CHECK-NEXT: %[[THIRD:.*]]:4 = scf.for {{.*}} iter_args({{.*}} = %[[SECOND]]#0
+// CHECK-NOT: tilegpu.barrier
+// CHECK: %[[THIRD:.*]]:6 = scf.for {{.*}} iter_args({{.*}} = %[[SECOND]]#0
 // CHECK: tilegpu.slot %[[TURNS]]
 // CHECK: scf.yield
+// The last part of dq.
+// CHECK: tilegpu.mbarrier_wait %[[READY]]
+// CHECK: tilegpu.wgmma %
+// CHECK: tilegpu.atomic_add
 // Keys and values are free behind the last loop, before results are stored.
 // CHECK: tilegpu.mbarrier_arrive
 // CHECK-NEXT: tilegpu.mbarrier_arrive

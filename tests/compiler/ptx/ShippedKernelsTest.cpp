@@ -234,15 +234,14 @@ const std::map<std::string, int64_t> knownToSpill = {
     {"attention_bf16_d112_causal_sm_90a", 12},
     {"attention_bf16_d216_causal_sm_90a", 12},
     {"attention_bf16_d224_causal_sm_90a", 16},
-    {"grouped_keys_and_dq_bf16_d128_causal_sm_90a", 4},
+    {"grouped_keys_and_dq_bf16_d64_causal_sm_90a", 20},
     {"grouped_keys_and_dq_bf16_d96_sm_80", 8},
     {"grouped_keys_bf16_d192_causal_sm_80", 20},
     {"grouped_keys_bf16_d192_sm_80", 40},
-    {"keys_and_dq_bf16_d128_causal_sm_90a", 4},
-    {"keys_and_dq_bf16_d64_causal_sm_90a", 40},
-    {"keys_and_dq_bf16_d64_sm_90a", 20},
+    {"keys_and_dq_bf16_d64_causal_sm_90a", 20},
+    {"keys_and_dq_bf16_d64_sm_90a", 4},
     {"rows_bf16_d136_causal_sm_90a", 4},
-    {"keys_bf16_d128_causal_sm_90a", 4},
+    {"keys_bf16_d96_causal_sm_90a", 8},
 };
 
 } // namespace
