@@ -228,7 +228,8 @@ static void goWhereToTell(ImplicitLocOpBuilder &b, Block &body) {
 /// others to hear, or from who did that.
 ///
 /// The one who takes it does so before the copies of this program, which hide
-/// how long the answer takes.
+/// how long the answer takes; behind them where loops in loops make programs
+/// long and few, so that a block is not bound to one long before it begins it.
 static SmallVector<Value> nextProgram(ImplicitLocOpBuilder &b,
                                       const ProgramShare &share,
                                       const ProgramLoop &programs,
@@ -237,7 +238,13 @@ static SmallVector<Value> nextProgram(ImplicitLocOpBuilder &b,
     return Messages(b, share, programs.round).hear();
   OpBuilder::InsertionGuard guard(b);
   Block &body = programs.loop->getRegions().back().front();
-  b.setInsertionPointToStart(&body);
+  bool areLong = llvm::any_of(body.getOps<scf::ForOp>(), [](scf::ForOp loop) {
+    return !loop.getBody()->getOps<scf::ForOp>().empty();
+  });
+  if (areLong)
+    goWhereToTell(b, body);
+  else
+    b.setInsertionPointToStart(&body);
   Value taken =
       tilegpu::TakeProgramOp::create(b, b.getI32Type(), share.programs);
   goWhereToTell(b, body);

@@ -1,5 +1,6 @@
 // RUN: fa-opt %s --split-input-file --remarks --pass-pipeline='builtin.module(tile.kernel(convert-tile-to-tilegpu{target=sm_90a},tilegpu-specialize-warps{persistent=off num-stages=3},canonicalize))' 2> %t.remarks | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
+// RUN: fa-opt %s --split-input-file --pass-pipeline='builtin.module(tile.kernel(convert-tile-to-tilegpu{target=sm_90a},tilegpu-specialize-warps{persistent=dynamic num-stages=3},canonicalize))' | FileCheck %s --check-prefix=DYNAMIC
 
 // Two loops over keys in a loop over heads, which loads a tile of its own. Both
 // roles carry the counters of all rings through the outer loop, and each counts
@@ -40,6 +41,15 @@
 // CHECK:   tilegpu.mbarrier_arrive %[[QEMPTY]][%[[QSLOT]]]
 // CHECK:   %[[NEXT:.*]] = arith.addi %[[CQ]], %c1
 // CHECK:   scf.yield %[[B]]#0, %[[NEXT]], %[[B]]#1
+//
+// Programs are long: the next one is taken behind the copies.
+// DYNAMIC-LABEL: tile.kernel @heads
+// DYNAMIC: scf.while
+// DYNAMIC-NOT: tilegpu.take_program
+// DYNAMIC: scf.for
+// DYNAMIC: scf.yield
+// DYNAMIC: tilegpu.take_program
+// DYNAMIC: tilegpu.write_word
 tile.kernel @heads(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %o: !tile.ptr<f32>, %rows: i32, %middle: i32, %keys: i32, %heads: i32)
     grid(rows, middle, keys, heads) -> (rows ceildiv 64) {
   %c0 = arith.constant 0 : i32
