@@ -15,4 +15,26 @@ def Bare_LongOp : Op<Bare_Dialect, "long"> {
   let description = "Words, but no example.";
 }
 
+def Bare_ReferringOp : Op<Bare_Dialect, "referring"> {
+  let summary = "an example elsewhere";
+  let description = "Example: see `bare.shown`.";
+}
+
+def Bare_LostOp : Op<Bare_Dialect, "lost"> {
+  let summary = "an example elsewhere that does not have it";
+  let description = "Example: see `bare.shown`.";
+}
+
+def Bare_ShownOp : Op<Bare_Dialect, "shown"> {
+  let summary = "an example";
+  let description = [{
+    Of two operations:
+
+    ```mlir
+    bare.shown
+    bare.referring
+    ```
+  }];
+}
+
 def BareSilentPass : Pass<"bare-silent">;
