@@ -238,10 +238,7 @@ static SmallVector<Value> nextProgram(ImplicitLocOpBuilder &b,
     return Messages(b, share, programs.round).hear();
   OpBuilder::InsertionGuard guard(b);
   Block &body = programs.loop->getRegions().back().front();
-  bool areLong = llvm::any_of(body.getOps<scf::ForOp>(), [](scf::ForOp loop) {
-    return !loop.getBody()->getOps<scf::ForOp>().empty();
-  });
-  if (areLong)
+  if (share.areLong)
     goWhereToTell(b, body);
   else
     b.setInsertionPointToStart(&body);

@@ -44,6 +44,9 @@ std::optional<Persistence> parsePersistence(llvm::StringRef text);
 /// the last one without a neighbour is a program of both.
 struct ProgramShare {
   bool counts = false, turns = false, pairs = false;
+  /// Programs are few and long: who counts takes one when it has copied for the
+  /// one before.
+  bool areLong = false;
   mlir::Value block, blocks;
   mlir::Value rounds;   ///< of a fixed share
   mlir::Value programs; ///< of all blocks, where they count

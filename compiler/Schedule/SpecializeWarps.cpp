@@ -621,6 +621,11 @@ Specializer::sharePrograms(std::optional<Persistence> how, int64_t producers) {
     // Consumers arrive once for each warp, other producers with a thread.
     share = countPrograms(b, warps + producers - 1,
                           positionsOf(tilegpu::BlockIdOp::create(b)));
+    // Loops in loops.
+    share->areLong = llvm::any_of(loads, [&](RingLoad &each) {
+      Block *block = each.load->getBlock();
+      return block != &body && block->getParentOp()->getBlock() != &body;
+    });
   } else {
     chooseCluster(how);
     share = shareOfPrograms(b, turns, kernel->hasAttr(tilegpu::kClusterAttr));
