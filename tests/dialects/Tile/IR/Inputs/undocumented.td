@@ -31,8 +31,8 @@ def Bare_ShownOp : Op<Bare_Dialect, "shown"> {
     Of two operations:
 
     ```mlir
-    bare.shown
-    bare.referring
+    // A comment, as the tests compile every example: bare.shown,
+    // bare.referring.
     ```
   }];
 }
