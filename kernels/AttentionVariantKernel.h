@@ -61,9 +61,10 @@ dsl::KernelModule
 buildAttentionVariantKernel(const AttentionVariantConfig &config);
 
 /// How blocks of a GPU take programs of the kernel, as in
-/// CompilerOptions::persistent, unless FLASHTILE_PERSISTENT says. Masked kernels
-/// have a block for each: beside loops that look for hidden NaN in each tile
-/// there are no registers for what a block carries from one program to the next.
+/// CompilerOptions::persistent, unless FLASHTILE_PERSISTENT says. Masked
+/// kernels have a block for each: beside loops that look for hidden NaN in each
+/// tile there are no registers for what a block carries from one program to the
+/// next.
 const char *attentionVariantPersistence(const AttentionVariantConfig &config);
 
 } // namespace flashtile::kernels
