@@ -291,11 +291,10 @@ private:
   Kernel finishKernel() const {
     Config part = config;
     part.hasORest = part.hasGradLse = part.grouped = false;
-    if (config.causal)
-      return kernelFor("finish", part, flashAttentionBackwardFinishTiles(kind),
-                       device);
-    part.hasLseRest = part.addsDq = false;
-    return kernelFor("finish", part, rowTiles(), device);
+    if (!config.causal)
+      part.hasLseRest = part.addsDq = false;
+    return kernelFor("finish", part, flashAttentionBackwardFinishTiles(kind),
+                     device);
   }
 
   FlashAttentionTiles rowTiles() const {

@@ -138,17 +138,24 @@ flashtile::flashAttentionBackwardMendTiles(const FlashAttentionClass &kind,
 
 FlashAttentionTiles
 flashtile::flashAttentionBackwardFinishTiles(const FlashAttentionClass &kind) {
-  FlashAttentionTiles tiles = flashAttentionBackwardMendTiles(kind, 128);
+  const FlashAttentionTiles tiles =
+      kind.causal ? flashAttentionBackwardMendTiles(kind, 128)
+                  : flashAttentionBackwardRowTiles(kind);
   constexpr int64_t kNarrow = 128, kElements = 8192, kMost = 128;
   if (kind.device == DeviceClass::Cpu || elementSize(kind.dtype) != 2 ||
       kind.headDim > kNarrow)
     return tiles;
+  // A warp has the 16 rows that it loads, so that they are in order without a
+  // trip through shared memory.
+  if (!kind.causal)
+    return kind.device == DeviceClass::Sm90a ? FlashAttentionTiles{64, 1, 4, 1}
+                                             : tiles;
   // What they compute nearly never takes registers for two blocks; these are
   // to have as much of memory under way as it takes to keep it busy.
-  tiles.blockM = kMost;
-  while (tiles.blockM * kind.headDim > kElements)
-    tiles.blockM /= 2;
-  return tiles;
+  int64_t rows = kMost;
+  while (rows * kind.headDim > kElements)
+    rows /= 2;
+  return {rows, tiles.blockN, tiles.numWarps, tiles.numStages};
 }
 
 Form flashtile::defaultFlashAttentionBackwardForm(

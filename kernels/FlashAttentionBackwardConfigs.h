@@ -76,7 +76,7 @@ FlashAttentionTiles
 flashAttentionBackwardMendTiles(const FlashAttentionClass &kind,
                                 int64_t keysBlockN);
 
-/// Of `finish` with a causal mask, which moves memory and looks for NaN.
+/// Of `finish`, which moves memory and with a causal mask looks for NaN.
 FlashAttentionTiles
 flashAttentionBackwardFinishTiles(const FlashAttentionClass &kind);
 

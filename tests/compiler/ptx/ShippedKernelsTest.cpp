@@ -138,10 +138,11 @@ void addBackward(std::vector<ShippedKernel> &all, const Target &target,
   config.packsDq = config.packsRows;
   add("rows", rows, kernels::buildFlashAttentionBackwardRows);
   add("keys_and_dq", fused.keys, kernels::buildFlashAttentionBackwardKeys);
-  if (!isCausal)
-    return add("finish", rows, kernels::buildFlashAttentionBackwardFinish);
   add("finish", flashAttentionBackwardFinishTiles(kind),
-      kernels::buildFlashAttentionBackwardFinishCausal);
+      isCausal ? kernels::buildFlashAttentionBackwardFinishCausal
+               : kernels::buildFlashAttentionBackwardFinish);
+  if (!isCausal)
+    return;
   const FlashAttentionTiles mend =
       flashAttentionBackwardMendTiles(kind, fused.keys.blockN);
   config.addsDq = config.packsDq = false;
