@@ -137,38 +137,60 @@ bool GpuEmitter::emitVectorAtomic(tilegpu::AtomicAddOp op) {
       matchPattern(window.shape[along], m_ConstantInt(&extent)) &&
       start.isZero() && extent.sge(type.getDimSize(along)) &&
       !layout.isPaddedAlong(along);
-  // Once for each row that a thread has; the rest is in the instructions.
+  // Once for each row that a thread has; the rest is in the instructions. One
+  // branch leads around those with the same condition.
   struct Row {
     Value address, inside;
     int64_t column;
+    std::string text;
+    SmallVector<Value> operands;
   };
   llvm::MapVector<int64_t, Row> rows;
   Value owner = isFirstHolder(layout);
   const Registers values = tiles.at(op.getValue());
   int64_t bytes = type.getElementTypeBitWidth() / 8;
+  auto emit = [&](Row &row) {
+    std::string constraints = "l,r";
+    for (size_t index = 2; index < row.operands.size(); ++index)
+      constraints += ",f";
+    inlinePtx(Type(),
+              "{ .reg .pred p; setp.eq.b32 p, $1, 0; @p bra NONE_${:uid};\n" +
+                  row.text + "NONE_${:uid}: }",
+              constraints + ",~{memory}", row.operands);
+    row.text.clear();
+  };
   for (int64_t index = 0; index < layout.registersPerThread();
        index += kWidth) {
     auto own = layout.offset(HardwareIndex::Register, index);
     Row &row = rows[own[across]];
-    Value inside = row.inside;
     if (!row.address || !promised[along]) {
       Value mask = windowMask(window, layout, index, ArrayRef<bool>(promised),
                               type.getShape());
-      inside = arith::ExtUIOp::create(b, b.getI32Type(),
-                                      arith::AndIOp::create(b, owner, mask));
+      row.inside = arith::ExtUIOp::create(
+          b, b.getI32Type(), arith::AndIOp::create(b, owner, mask));
     }
-    if (!row.address)
-      row = {windowAddress(window, layout, index, type.getElementType()),
-             inside, own[along]};
-    SmallVector<Value> operands = {row.address, inside};
-    llvm::append_range(operands, ArrayRef<Value>(values).slice(index, kWidth));
-    inlinePtx(Type(),
-              "{ .reg .pred p; setp.ne.b32 p, $1, 0; @p "
-              "red.relaxed.gpu.global.add.v4.f32 [$0+" +
-                  Twine((own[along] - row.column) * bytes) +
-                  "], {$2, $3, $4, $5}; }",
-              "l,r,f,f,f,f,~{memory}", operands);
+    if (!row.address) {
+      row.address = windowAddress(window, layout, index, type.getElementType());
+      row.column = own[along];
+    }
+    if (row.text.empty())
+      row.operands = {row.address, row.inside};
+    llvm::append_range(row.operands,
+                       ArrayRef<Value>(values).slice(index, kWidth));
+    auto first = static_cast<int64_t>(row.operands.size()) - kWidth;
+    row.text += ("red.relaxed.gpu.global.add.v4.f32 [$0+" +
+                 Twine((own[along] - row.column) * bytes) + "], {$" +
+                 Twine(first) + ", $" + Twine(first + 1) + ", $" +
+                 Twine(first + 2) + ", $" + Twine(first + 3) + "};\n")
+                    .str();
+    // Others have conditions of their own, or too many operands.
+    constexpr size_t kMostOperands = 2 + 64;
+    if (!promised[along] || row.operands.size() >= kMostOperands)
+      emit(row);
   }
+  for (auto &[at, row] : rows)
+    if (!row.text.empty())
+      emit(row);
   tiles[op.getResult()] = values;
   return true;
 }
