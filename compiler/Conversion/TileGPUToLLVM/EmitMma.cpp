@@ -4,19 +4,25 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Fragments of the operands are loaded from shared memory, by ldmatrix where
-// the layout allows it, when the first instruction needs them; one instruction
-// multiplies 16 rows, 8 columns and 256 bits of depth.
+// the layout allows it, when the first instruction needs them, or a step ahead
+// in loops that do nothing else; one instruction multiplies 16 rows, 8 columns
+// and 256 bits of depth.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/TileGPUToLLVM/GpuEmitter.h"
 
+#include "compiler/Analysis/Program/LoopCounter.h"
+#include "compiler/Analysis/Program/TileQueries.h"
 #include "compiler/Conversion/TileToTileGPU/LayoutAttrs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
 #include <map>
 
@@ -30,8 +36,9 @@ using flashtile::tile::getElementType;
 /// elements w * n to (w + 1) * n - 1 of it.
 class GpuEmitter::Fragments {
 public:
+  /// `place`: of an operand in memory, where that is not what it says itself.
   Fragments(GpuEmitter &emitter, Value operand, const DistributedLayout &layout,
-            bool transposed)
+            bool transposed, Value place = {})
       : emitter(emitter), layout(layout) {
     if (auto type = dyn_cast<tilegpu::SmemType>(operand.getType())) {
       element = type.getElementType();
@@ -45,7 +52,7 @@ public:
       }
       memory = SharedLayout(shape, bytes, order,
                             static_cast<Swizzle>(type.getSwizzle()));
-      start = emitter.smemAddress(operand);
+      start = place ? place : emitter.smemAddress(operand);
       matrix = planMatrixAccess(layout, memory);
       if (!matrix)
         access = planVectorAccess(layout, memory, /*isStore=*/false, 4);
@@ -62,6 +69,12 @@ public:
       load(index);
     return words[index];
   }
+
+  /// Of a word that has been loaded before.
+  void setWord(int64_t index, Value word) { words[index] = word; }
+
+  /// Words that one ldmatrix loads; 0 where none does.
+  int64_t wordsOfMatrix() const { return matrix ? matrix->count : 0; }
 
 private:
   void load(int64_t index);
@@ -209,9 +222,8 @@ static DistributedLayout inColumnPairs(const DistributedLayout &layout) {
   return {layout.shape(), digits, layout.lanes(), layout.warps()};
 }
 
-namespace {
 /// One mma.sync: words of four registers of a, two of b and four sums.
-class MmaInstruction {
+class GpuEmitter::MmaInstruction {
 public:
   MmaInstruction(ImplicitLocOpBuilder &b, Type element, StringRef shape,
                  StringRef name)
@@ -248,7 +260,6 @@ private:
   std::string text, constraints;
   Type sums;
 };
-} // namespace
 
 /// The products of f32 fragments by tf32 instructions.
 class GpuEmitter::Tf32Products {
@@ -302,15 +313,73 @@ private:
   Known leftParts, rightParts;
 };
 
+/// The element type of an operand.
+static Type elementOf(Value operand) {
+  if (auto memory = dyn_cast<tilegpu::SmemType>(operand.getType()))
+    return memory.getElementType();
+  return getElementType(operand.getType());
+}
+
+/// How a product is made of instructions.
+struct GpuEmitter::MmaPlan {
+  MmaPlan(tilegpu::MmaOp op, int64_t warps);
+
+  /// First words of the fragments of a block in a step: 4 of a, 2 of b.
+  int64_t wordA(int64_t row, int64_t step) const {
+    return 4 * (row * steps + step);
+  }
+  int64_t wordB(int64_t column, int64_t step) const {
+    return 2 * ((column / pair * steps + step) * pair + column % pair);
+  }
+
+  DistributedLayout layoutA, layoutB;
+  int64_t steps, rowBlocks, columnBlocks, pair;
+};
+
+GpuEmitter::MmaPlan::MmaPlan(tilegpu::MmaOp op, int64_t warps) {
+  int64_t bits = elementOf(op.getA()).getIntOrFloatBitWidth();
+  int64_t warpsM = op.getWarpsM(), warpsN = op.getWarpsN();
+  auto result = cast<RankedTensorType>(op.getType());
+  auto memory = dyn_cast<tilegpu::SmemType>(op.getA().getType());
+  ArrayRef<int64_t> a =
+      memory ? memory.getShape()
+             : cast<RankedTensorType>(op.getA().getType()).getShape();
+  int64_t depth = a[op.getTransA() ? 0 : 1];
+  depth = (depth + 256 / bits - 1) / (256 / bits) * (256 / bits);
+  int64_t copies = warps / (warpsM * warpsN);
+  layoutA = replicateWarps(
+      mmaOperandA(result.getDimSize(0), depth, bits, warpsM, warpsN), copies);
+  layoutB =
+      replicateWarps(inColumnPairs(mmaOperandB(depth, result.getDimSize(1),
+                                               bits, warpsM, warpsN)),
+                     copies);
+  // Words of one fragment: 4 of a, 2 of b, 4 of the result.
+  steps = depth / (256 / bits);
+  rowBlocks = layoutA.registersPerThread() * bits / 32 / 4 / steps;
+  columnBlocks = layoutB.registersPerThread() * bits / 32 / 2 / steps;
+  pair = columnBlocks % 2 == 0 ? 2 : 1;
+}
+
+/// The instructions of one step.
+void GpuEmitter::emitMmaStep(const MmaPlan &plan,
+                             const MmaInstruction &instruction, int64_t step,
+                             Fragments &left, Fragments &right,
+                             Registers &sums) {
+  for (int64_t column = 0; column < plan.columnBlocks; ++column)
+    for (int64_t row = 0; row < plan.rowBlocks; ++row) {
+      SmallVector<Value> wordsA, wordsB;
+      for (int64_t word = 0; word < 4; ++word)
+        wordsA.push_back(left.word(plan.wordA(row, step) + word));
+      for (int64_t word = 0; word < 2; ++word)
+        wordsB.push_back(right.word(plan.wordB(column, step) + word));
+      instruction.emit(MutableArrayRef<Value>(sums).slice(
+                           4 * (row * plan.columnBlocks + column), 4),
+                       wordsA, wordsB);
+    }
+}
+
 LogicalResult GpuEmitter::emitMma(tilegpu::MmaOp op) {
-  auto extents = [](Type type) {
-    auto memory = dyn_cast<tilegpu::SmemType>(type);
-    return memory ? memory.getShape() : cast<RankedTensorType>(type).getShape();
-  };
-  Type element =
-      isa<tilegpu::SmemType>(op.getA().getType())
-          ? cast<tilegpu::SmemType>(op.getA().getType()).getElementType()
-          : getElementType(op.getA().getType());
+  Type element = elementOf(op.getA());
   InputPrecision precision = op.getInputPrecision();
   if (element.isF64() || (element.isF32() && precision == InputPrecision::IEEE))
     return emitMultiplyAdds(op), success();
@@ -318,51 +387,222 @@ LogicalResult GpuEmitter::emitMma(tilegpu::MmaOp op) {
   if (shape.empty())
     return op.emitOpError("on ")
            << element << " is not supported by the gpu targets yet";
-  int64_t bits = element.getIntOrFloatBitWidth();
-  int64_t warpsM = op.getWarpsM(), warpsN = op.getWarpsN();
-  auto result = cast<RankedTensorType>(op.getType());
-  ArrayRef<int64_t> a = extents(op.getA().getType());
-  int64_t depth = a[op.getTransA() ? 0 : 1];
-  depth = (depth + 256 / bits - 1) / (256 / bits) * (256 / bits);
-  int64_t copies = warpCount() / (warpsM * warpsN);
-  DistributedLayout layoutA = replicateWarps(
-      mmaOperandA(result.getDimSize(0), depth, bits, warpsM, warpsN), copies);
-  DistributedLayout layoutB =
-      replicateWarps(inColumnPairs(mmaOperandB(depth, result.getDimSize(1),
-                                               bits, warpsM, warpsN)),
-                     copies);
-  Fragments left(*this, op.getA(), layoutA, op.getTransA());
-  Fragments right(*this, op.getB(), layoutB, op.getTransB());
-
-  // Words of one fragment: 4 of a, 2 of b, 4 of the result.
-  int64_t steps = depth / (256 / bits);
-  int64_t rowBlocks = layoutA.registersPerThread() * bits / 32 / 4 / steps;
-  int64_t columnBlocks = layoutB.registersPerThread() * bits / 32 / 2 / steps;
+  const MmaPlan plan(op, warpCount());
+  Fragments left(*this, op.getA(), plan.layoutA, op.getTransA());
+  Fragments right(*this, op.getB(), plan.layoutB, op.getTransB());
   Registers sums = tiles.at(op.getC());
   const MmaInstruction instruction(b, element, shape, name);
   Tf32Products tf32(*this, instruction, left, right, precision);
-  for (int64_t step = 0; step < steps; ++step)
-    for (int64_t column = 0; column < columnBlocks; ++column)
-      for (int64_t row = 0; row < rowBlocks; ++row) {
-        MutableArrayRef<Value> own = MutableArrayRef<Value>(sums).slice(
-            4 * (row * columnBlocks + column), 4);
-        int64_t firstA = 4 * (row * steps + step);
-        int64_t pair = columnBlocks % 2 == 0 ? 2 : 1;
-        int64_t firstB =
-            2 * ((column / pair * steps + step) * pair + column % pair);
-        if (element.isF32()) {
-          tf32.emit(own, firstA, firstB);
-          continue;
-        }
-        SmallVector<Value> wordsA, wordsB;
-        for (int64_t word = 0; word < 4; ++word)
-          wordsA.push_back(left.word(firstA + word));
-        for (int64_t word = 0; word < 2; ++word)
-          wordsB.push_back(right.word(firstB + word));
-        instruction.emit(own, wordsA, wordsB);
-      }
+  for (int64_t step = 0; step < plan.steps; ++step) {
+    if (!element.isF32()) {
+      emitMmaStep(plan, instruction, step, left, right, sums);
+      continue;
+    }
+    for (int64_t column = 0; column < plan.columnBlocks; ++column)
+      for (int64_t row = 0; row < plan.rowBlocks; ++row)
+        tf32.emit(MutableArrayRef<Value>(sums).slice(
+                      4 * (row * plan.columnBlocks + column), 4),
+                  plan.wordA(row, step), plan.wordB(column, step));
+  }
   tiles[op.getResult()] = sums;
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Loops that only add up a product
+//===----------------------------------------------------------------------===//
+
+/// The operations of such a loop, as --tilegpu-stage-loads writes it, that do
+/// more than to compute numbers.
+struct GpuEmitter::ProductLoop {
+  tilegpu::WaitCopiesOp wait;
+  tilegpu::BarrierOp barrier;
+  tilegpu::MmaOp product;
+  scf::IfOp copies;
+  tilegpu::CommitCopiesOp commit;
+  tilegpu::SlotOp left, right;
+  unsigned buffer; ///< which carried value is the number of the buffer
+};
+
+bool GpuEmitter::findProductLoop(scf::ForOp loop, ProductLoop &found) {
+  bool fits = true;
+  auto take = [&](auto &part, auto op) {
+    fits &= !part;
+    part = op;
+  };
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    if (auto wait = dyn_cast<tilegpu::WaitCopiesOp>(op))
+      take(found.wait, wait);
+    else if (auto barrier = dyn_cast<tilegpu::BarrierOp>(op))
+      take(found.barrier, barrier);
+    else if (auto product = dyn_cast<tilegpu::MmaOp>(op))
+      take(found.product, product);
+    else if (auto copies = dyn_cast<scf::IfOp>(op))
+      take(found.copies, copies);
+    else if (auto commit = dyn_cast<tilegpu::CommitCopiesOp>(op))
+      take(found.commit, commit);
+    else
+      fits &= isMemoryEffectFree(&op) && op.getNumRegions() == 0 &&
+              llvm::none_of(op.getResults(), tileType);
+  }
+  if (!fits || !found.wait || !found.barrier || !found.product ||
+      !found.copies || !found.commit || !isCopyGuard(found.copies) ||
+      !found.wait->isBeforeInBlock(found.barrier) ||
+      !found.barrier->isBeforeInBlock(found.product) ||
+      !found.product->isBeforeInBlock(found.copies) ||
+      !found.copies->isBeforeInBlock(found.commit))
+    return false;
+  // Of two tiles in buffers of the same number, to a carried tile.
+  tilegpu::MmaOp product = found.product;
+  found.left = product.getA().getDefiningOp<tilegpu::SlotOp>();
+  found.right = product.getB().getDefiningOp<tilegpu::SlotOp>();
+  auto sum = dyn_cast<BlockArgument>(product.getC());
+  if (!found.left || !found.right || !sum || sum.getOwner() != loop.getBody() ||
+      loop.getYieldedValues()[sum.getArgNumber() - 1] != product.getResult())
+    return false;
+  auto buffer = dyn_cast<BlockArgument>(found.left.getIndex());
+  if (!buffer || buffer.getOwner() != loop.getBody() ||
+      buffer == loop.getInductionVar() || found.right.getIndex() != buffer)
+    return false;
+  found.buffer = buffer.getArgNumber() - 1;
+  // Each step has instructions of its own that load it.
+  Type element = elementOf(product.getA());
+  if (element.isF32() || element.isF64() ||
+      instructionOf(element).first.empty())
+    return false;
+  const MmaPlan plan(product, warpCount());
+  Value anywhere = i32(0);
+  Fragments left(*this, product.getA(), plan.layoutA, product.getTransA(),
+                 anywhere);
+  Fragments right(*this, product.getB(), plan.layoutB, product.getTransB(),
+                  anywhere);
+  return plan.steps > 1 && left.wordsOfMatrix() == 4 &&
+         right.wordsOfMatrix() == 2 * plan.pair;
+}
+
+/// The fragments of a step are loaded while the instructions of the step before
+/// run. Those of the first step of an iteration are loaded, and therefore
+/// waited for, in the iteration before.
+LogicalResult GpuEmitter::emitProductLoop(scf::ForOp loop,
+                                          const ProductLoop &parts) {
+  tilegpu::MmaOp product = parts.product;
+  const MmaPlan plan(product, warpCount());
+  Type element = elementOf(product.getA());
+  auto [shape, name] = instructionOf(element);
+  const MmaInstruction instruction(b, element, shape, name);
+  auto placeOf = [&](tilegpu::SlotOp slot, Value buffer) -> Value {
+    int64_t bytes = sharedLayoutOf(slot.getSlot().getType()).bytes();
+    return arith::AddIOp::create(
+        b, arith::AddIOp::create(b, sharedBase, i32(stages.at(slot.getRing()))),
+        arith::MulIOp::create(b, buffer, i32(bytes)));
+  };
+  auto fragmentsOf = [&](Value operand, const DistributedLayout &layout,
+                         bool transposed, tilegpu::SlotOp slot, Value buffer) {
+    return Fragments(*this, operand, layout, transposed, placeOf(slot, buffer));
+  };
+  auto leftIn = [&](Value buffer) {
+    return fragmentsOf(product.getA(), plan.layoutA, product.getTransA(),
+                       parts.left, buffer);
+  };
+  auto rightIn = [&](Value buffer) {
+    return fragmentsOf(product.getB(), plan.layoutB, product.getTransB(),
+                       parts.right, buffer);
+  };
+  // Words of a step, those of a before those of b.
+  auto wordsOf = [&](int64_t step, Fragments &left, Fragments &right) {
+    Registers words;
+    for (int64_t row = 0; row < plan.rowBlocks; ++row)
+      for (int64_t word = 0; word < 4; ++word)
+        words.push_back(left.word(plan.wordA(row, step) + word));
+    for (int64_t column = 0; column < plan.columnBlocks; ++column)
+      for (int64_t word = 0; word < 2; ++word)
+        words.push_back(right.word(plan.wordB(column, step) + word));
+    return words;
+  };
+  auto waitForBuffer = [&] {
+    NVVM::CpAsyncWaitGroupOp::create(
+        b, tilegpu::WaitCopiesOp(parts.wait).getPending());
+    barrier();
+  };
+
+  SmallVector<Value> inits;
+  for (Value init : loop.getInitArgs())
+    flatten(init, inits);
+  const size_t ofLoop = inits.size();
+  checkStep(loop);
+  waitForBuffer();
+  Value firstBuffer = scalar(loop.getInitArgs()[parts.buffer]);
+  Fragments firstLeft = leftIn(firstBuffer), firstRight = rightIn(firstBuffer);
+  llvm::append_range(inits, wordsOf(0, firstLeft, firstRight));
+  auto newLoop =
+      createLoopLike(b, loop,
+                     {scalar(loop.getLowerBound()),
+                      scalar(loop.getUpperBound()), scalar(loop.getStep())},
+                     inits);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(newLoop.getBody());
+  scalars.map(loop.getInductionVar(), counterLike(b, loop, newLoop));
+  ValueRange arguments = newLoop.getRegionIterArgs();
+  for (Value argument : loop.getRegionIterArgs())
+    bind(argument, arguments);
+  bool storedBefore = stored, loadedBefore = loaded, addedBefore = added;
+  expectAccessesOf(loop.getRegion());
+  for (Operation &op : loop.getBody()->without_terminator())
+    if (!isa<tilegpu::WaitCopiesOp, tilegpu::BarrierOp, tilegpu::MmaOp,
+             scf::IfOp, tilegpu::CommitCopiesOp>(op) &&
+        failed(emitOp(&op)))
+      return failure();
+
+  Fragments left(*this, product.getA(), plan.layoutA, product.getTransA());
+  Fragments right(*this, product.getB(), plan.layoutB, product.getTransB());
+  for (int64_t row = 0; row < plan.rowBlocks; ++row)
+    for (int64_t word = 0; word < 4; ++word, arguments = arguments.drop_front())
+      left.setWord(plan.wordA(row, 0) + word, arguments.front());
+  for (int64_t column = 0; column < plan.columnBlocks; ++column)
+    for (int64_t word = 0; word < 2; ++word, arguments = arguments.drop_front())
+      right.setWord(plan.wordB(column, 0) + word, arguments.front());
+  Registers sums = tiles.at(product.getC()), next;
+  for (int64_t step = 0; step < plan.steps; ++step) {
+    if (step + 1 < plan.steps) {
+      wordsOf(step + 1, left, right);
+    } else {
+      waitForBuffer();
+      Value buffer = scalar(loop.getYieldedValues()[parts.buffer]);
+      Fragments nextLeft = leftIn(buffer), nextRight = rightIn(buffer);
+      next = wordsOf(0, nextLeft, nextRight);
+    }
+    emitMmaStep(plan, instruction, step, left, right, sums);
+    // To the buffer of the iteration before, at whose end all have been past
+    // the barrier: this one's first fragments come from behind it.
+    if (step == 0) {
+      if (failed(emitOp(parts.copies)))
+        return failure();
+      NVVM::CpAsyncCommitGroupOp::create(b);
+    }
+  }
+  tiles[product.getResult()] = sums;
+  SmallVector<Value> yields;
+  for (Value yielded : loop.getYieldedValues())
+    flatten(yielded, yields);
+  llvm::append_range(yields, next);
+  b.setInsertionPointToEnd(newLoop.getBody());
+  scf::YieldOp::create(b, yields);
+  stored |= storedBefore;
+  loaded |= loadedBefore;
+  added |= addedBefore;
+  moveLoopInvariantCode(cast<LoopLikeOpInterface>(newLoop.getOperation()));
+  b.setInsertionPointAfter(newLoop);
+  ValueRange results = newLoop.getResults().take_front(ofLoop);
+  for (Value result : loop.getResults())
+    bind(result, results);
+  return success();
+}
+
+std::optional<LogicalResult> GpuEmitter::emitProductLoop(scf::ForOp loop) {
+  ProductLoop parts;
+  if (isHopper() || !findProductLoop(loop, parts))
+    return std::nullopt;
+  return emitProductLoop(loop, parts);
 }
 
 void GpuEmitter::emitMultiplyAdds(tilegpu::MmaOp op) {

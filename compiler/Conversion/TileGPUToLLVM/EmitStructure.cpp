@@ -415,6 +415,8 @@ static bool onlyMultiplies(scf::ForOp loop) {
 }
 
 LogicalResult GpuEmitter::emitFor(scf::ForOp loop) {
+  if (std::optional<LogicalResult> emitted = emitProductLoop(loop))
+    return *emitted;
   SmallVector<Value> inits;
   for (Value init : loop.getInitArgs())
     flatten(init, inits);

@@ -302,7 +302,18 @@ private:
   /// Packed 32-bit registers of an operand fragment, loaded when first asked
   /// for.
   class Fragments;
+  class MmaInstruction;
   class Tf32Products;
+  struct MmaPlan;
+  void emitMmaStep(const MmaPlan &plan, const MmaInstruction &instruction,
+                   int64_t step, Fragments &left, Fragments &right,
+                   Registers &sums);
+  struct ProductLoop;
+  bool findProductLoop(mlir::scf::ForOp loop, ProductLoop &found);
+  mlir::LogicalResult emitProductLoop(mlir::scf::ForOp loop,
+                                      const ProductLoop &parts);
+  /// Of a loop whose fragments can be loaded ahead; nothing for others.
+  std::optional<mlir::LogicalResult> emitProductLoop(mlir::scf::ForOp loop);
 
   // Warpgroup products (EmitWgmma.cpp).
   mlir::LogicalResult checkWgmma(tilegpu::WgmmaOp op);
