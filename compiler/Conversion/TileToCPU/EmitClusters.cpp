@@ -230,12 +230,24 @@ LogicalResult KernelEmitter::emitCluster(const Cluster &cluster) {
 // Reductions and scans with a combiner
 //===----------------------------------------------------------------------===//
 
-/// Calls `nest` with the shape of what lies beside the lines along `axis`.
-static void forEachLine(ArrayRef<int64_t> shape, unsigned axis,
-                        function_ref<void(ArrayRef<int64_t>)> nest) {
+void KernelEmitter::forEachLine(ArrayRef<int64_t> shape, unsigned axis,
+                                unsigned laneDim, TileBody body) {
   SmallVector<int64_t> outer(shape);
   outer[axis] = 1;
-  nest(outer);
+  if (axis == laneDim)
+    forEachElement(outer, body);
+  else
+    forEachVector(outer, laneDim, body);
+}
+
+SmallVector<Value> KernelEmitter::elementsOfLines(ValueRange tiles,
+                                                  ArrayRef<Coord> coords,
+                                                  bool isAlongLanes) {
+  SmallVector<Value> values;
+  for (Value tile : tiles)
+    values.push_back(isAlongLanes ? evaluate(tile, coords)
+                                  : evaluateVector(tile, coords));
+  return values;
 }
 
 void KernelEmitter::emitReduction(ReduceOp op) {
@@ -248,11 +260,7 @@ void KernelEmitter::emitReduction(ReduceOp op) {
     Coords coords(at.begin(), at.end());
     auto elements = [&](Value position) {
       coords[axis] = {Coord::Scalar, position};
-      SmallVector<Value> values;
-      for (Value operand : op.getOperands())
-        values.push_back(axis == laneDim ? evaluate(operand, coords)
-                                         : evaluateVector(operand, coords));
-      return values;
+      return elementsOfLines(op.getOperands(), coords, axis == laneDim);
     };
     SmallVector<Value> first = elements(index(0));
     SmallVector<Value> results =
@@ -269,12 +277,7 @@ void KernelEmitter::emitReduction(ReduceOp op) {
         scalars.map(result, value);
     }
   };
-  forEachLine(type.getShape(), axis, [&](ArrayRef<int64_t> outer) {
-    if (axis == laneDim)
-      forEachElement(outer, line);
-    else
-      forEachVector(outer, laneDim, line);
-  });
+  forEachLine(type.getShape(), axis, laneDim, line);
   for (Value result : op.getResults())
     if (tileType(result))
       emitFurtherLayouts(result);
@@ -295,11 +298,7 @@ void KernelEmitter::emitScan(ScanOp op) {
       coords[axis] = {Coord::Scalar, position};
     };
     auto elements = [&] {
-      SmallVector<Value> values;
-      for (Value operand : op.getOperands())
-        values.push_back(axis == laneDim ? evaluate(operand, coords)
-                                         : evaluateVector(operand, coords));
-      return values;
+      return elementsOfLines(op.getOperands(), coords, axis == laneDim);
     };
     auto write = [&](ValueRange values) {
       for (auto [result, value] : llvm::zip(op.getResults(), values))
@@ -317,12 +316,7 @@ void KernelEmitter::emitScan(ScanOp op) {
       return prefix;
     });
   };
-  forEachLine(type.getShape(), axis, [&](ArrayRef<int64_t> outer) {
-    if (axis == laneDim)
-      forEachElement(outer, line);
-    else
-      forEachVector(outer, laneDim, line);
-  });
+  forEachLine(type.getShape(), axis, laneDim, line);
   for (Value result : op.getResults())
     emitFurtherLayouts(result);
 }

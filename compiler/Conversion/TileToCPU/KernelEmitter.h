@@ -98,6 +98,14 @@ private:
                llvm::ArrayRef<Coord> coords);
   void emitReduction(tile::ReduceOp op);
   void emitScan(tile::ScanOp op);
+  /// Loops over the lines of a tile along `axis`: over single ones where that
+  /// is the lane dimension, else over vectors of them.
+  void forEachLine(llvm::ArrayRef<int64_t> shape, unsigned axis,
+                   unsigned laneDim, TileBody body);
+  /// What tiles hold at one place of such a line, or of a vector of them.
+  llvm::SmallVector<mlir::Value> elementsOfLines(mlir::ValueRange tiles,
+                                                 llvm::ArrayRef<Coord> coords,
+                                                 bool isAlongLanes);
 
   //===--------------------------------------------------------------------===//
   // Loops over tiles, copies (EmitLoops.cpp)
