@@ -104,7 +104,8 @@ def PairProgramsPass : Pass<"tilegpu-pair-programs", "::flashtile::tile::KernelO
     **Output:** such a kernel has larger tiles and a smaller grid, and the
     attributes `tilegpu.programs_at_once`, for the launcher, and
     `tilegpu.num_warps`. Others are as they were, with a remark that names the
-    operation because of which.
+    operation because of which. Where `programs` asks for more than threads have
+    registers for, there are fewer, with a remark that has the numbers.
 
     **Example:** tests/compiler/Schedule/pair-programs.mlir
 
@@ -167,7 +168,8 @@ def StoreTilesPass : Pass<"tilegpu-store-tiles", "::flashtile::tile::KernelOp"> 
   let description = [{
     A tile that would be converted to another layout to be stored goes to shared
     memory by `stmatrix`, and from there by TMA in the background: as a whole, or
-    half of its columns after the other, and so on, as shared memory allows.
+    half of its columns after the other, and so on, as shared memory allows. What
+    is stored to several tensors is copied to each from one buffer.
 
     TMA writes rows up to a multiple of 16 bytes. Where the tensor's rows are as
     long as an argument says, `tilegpu.requires` gets that it is such a multiple.
