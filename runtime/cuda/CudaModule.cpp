@@ -257,6 +257,7 @@ CudaFunction CudaModule::function(const std::string &name) const {
                           attribute(functionMaxThreadsPerBlock)};
   function->allowedDynamicBytes =
       static_cast<size_t>(attribute(functionMaxDynamicSharedBytes));
+  function->readParameters();
   return CudaFunction(std::move(function));
 }
 
@@ -269,6 +270,20 @@ CudaDevice &CudaFunction::device() const { return impl->module->device; }
 FunctionHandle CudaFunction::handle() const { return impl->handle; }
 const CudaFunction::Attributes &CudaFunction::attributes() const {
   return impl->attributes;
+}
+
+void CudaFunction::Impl::readParameters() {
+  CudaDevice &device = module->device;
+  const auto &query = device.api().cuFuncGetParamInfo;
+  if (!query) // before CUDA 12.4
+    return;
+  const ContextGuard guard(device);
+  Parameter parameter{};
+  // The driver refuses the number behind the last one. Whatever else it says
+  // costs some speed only, as launches compare the number of parameters.
+  while (device.tryCall(query, handle, parameters.size(), &parameter.offset,
+                        &parameter.numBytes) == success)
+    parameters.push_back(parameter);
 }
 
 void CudaFunction::Impl::allowLargeClusters() {

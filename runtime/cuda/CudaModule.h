@@ -79,11 +79,14 @@ public:
 
 private:
   friend class CudaModule;
+  class PackedParameters;
   struct Impl;
   explicit CudaFunction(std::shared_ptr<Impl> impl) : impl(std::move(impl)) {}
   void checkConfig(const CudaStream &stream,
                    const CudaLaunchConfig &config) const;
   void allowSharedMemory(size_t dynamicBytes) const;
+  void launch(const CudaStream &stream, const CudaLaunchConfig &config,
+              void **arguments, void **extra) const;
   void synchronizeForErrors(const CudaStream &stream) const;
 
   std::shared_ptr<Impl> impl;

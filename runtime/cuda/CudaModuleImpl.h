@@ -14,6 +14,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <vector>
 
 namespace flashtile {
 
@@ -35,11 +36,18 @@ struct CudaFunction::Impl {
       : module(std::move(module)), name(std::move(name)) {}
   /// Lets clusters have more than 8 blocks, which not every GPU can.
   void allowLargeClusters();
+  void readParameters();
 
   std::shared_ptr<CudaModule::Impl> module;
   std::string name;
   cuda::FunctionHandle handle = nullptr;
   Attributes attributes;
+  /// Where the device wants each parameter; empty where the driver does not
+  /// say.
+  struct Parameter {
+    size_t offset, numBytes;
+  };
+  std::vector<Parameter> parameters;
   std::mutex attributeMutex;
   std::atomic<size_t> allowedDynamicBytes{0};
   std::atomic<bool> allowsLargeClusters{false};

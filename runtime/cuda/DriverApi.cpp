@@ -113,7 +113,9 @@ static void resolveAll(DriverApi &api, void *handle) {
                     " is too old: it lacks cuGetProcAddress_v2; install a "
                     "driver for CUDA 12.0 or later (R525)" +
                     remedy);
-  std::string missing;
+  std::string missing, optional;
+#define FLASHTILE_OPTIONAL_DRIVER_FUNCTION(name, version, ...)                 \
+  resolve(api.name, version, getAddress, optional);
 #define FLASHTILE_DRIVER_FUNCTION(name, version, ...)                          \
   resolve(api.name, version, getAddress, missing);
 #include "runtime/cuda/DriverApi.def"

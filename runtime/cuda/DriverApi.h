@@ -28,6 +28,8 @@ struct DriverFunction {
   Result operator()(Parameters... arguments) const {
     return address(arguments...);
   }
+  /// False for an optional one that this driver lacks.
+  explicit operator bool() const { return address != nullptr; }
 };
 
 struct DriverApi {

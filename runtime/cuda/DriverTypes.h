@@ -152,6 +152,12 @@ inline constexpr unsigned graphUserObjectMove = 1;
 /// CUlaunchAttributeID, CUlaunchAttribute and CUlaunchConfig.
 inline constexpr int launchAttributeClusterDimension = 4;
 
+/// What stands before the parts of a launch's list of extra arguments:
+/// CU_LAUNCH_PARAM_BUFFER_POINTER, _BUFFER_SIZE and _END.
+inline constexpr uintptr_t launchExtraBlock = 1;
+inline constexpr uintptr_t launchExtraBytes = 2;
+inline constexpr uintptr_t launchExtraEnd = 0;
+
 struct LaunchAttribute {
   int id;
   char padding[4];

@@ -11,56 +11,25 @@
 #include "runtime/cuda/CudaModule.h"
 #include "tools/fa-bench/DriverWatch.h"
 
-#include <cstring>
+#include <array>
+#include <cstddef>
 #include <vector>
-
-#include <dlfcn.h>
 
 using namespace flashtile;
 using namespace flashtile::cuda;
 using namespace flashtile::tools;
 
-namespace {
-/// The parameters of a launch in one block, as the driver takes them in place
-/// of a list of addresses.
-class PackedArguments {
-public:
-  /// Without contents where the driver does not say where parameters are, as
-  /// before CUDA 12.4.
-  PackedArguments(const DriverApi &api, const DriverLaunch &launch) {
-    using Query = Result (*)(FunctionHandle, size_t, size_t *, size_t *);
-    void *library = dlopen(api.libraryPath.c_str(), RTLD_NOW | RTLD_LOCAL);
-    const auto query = reinterpret_cast<Query>(
-        library ? dlsym(library, "cuFuncGetParamInfo") : nullptr);
-    size_t offset = 0, size = 0;
-    for (size_t i = 0;
-         query && query(launch.function, i, &offset, &size) == success; ++i) {
-      numBytes = offset + size;
-      block.resize(numBytes / sizeof(Chunk) + 1);
-      std::memcpy(block.front().bytes + offset, launch.arguments[i], size);
-    }
-  }
-
-  bool empty() const { return numBytes == 0; }
-  void **extra() {
-    const auto marker = [](uintptr_t value) {
-      return reinterpret_cast<void *>(value);
-    };
-    // CU_LAUNCH_PARAM_BUFFER_POINTER, _BUFFER_SIZE and _END.
-    list = {marker(1), block.data(), marker(2), &numBytes, marker(0)};
-    return list.data();
-  }
-
-private:
-  /// As tensor maps are aligned.
-  struct alignas(64) Chunk {
-    char bytes[64];
-  };
-  std::vector<Chunk> block;
-  size_t numBytes = 0;
-  std::array<void *, 5> list{};
-};
-} // namespace
+/// The list of addresses in place of the block that `launch` has.
+static std::vector<void *> argumentsOf(const DriverApi &api,
+                                       const DriverLaunch &launch) {
+  auto *block = static_cast<std::byte *>(launch.extra[1]);
+  std::vector<void *> list;
+  size_t offset = 0, size = 0;
+  while (api.cuFuncGetParamInfo(launch.function, list.size(), &offset, &size) ==
+         success)
+    list.push_back(block + offset);
+  return list;
+}
 
 void tools::measureBareLaunch(CudaDevice &device,
                               const std::function<void()> &launch,
@@ -68,17 +37,20 @@ void tools::measureBareLaunch(CudaDevice &device,
   const CudaStream own = CudaStream::create(device);
   DriverWatch watch(device.api());
   watch.onLaunch = [&](const DriverLaunch &shown, const DriverApi &api) {
-    const StreamHandle given = shown.config.stream;
     measure("bare launch of it",
-            [&](Result &result) { result = shown.repeat(api, given); });
+            [&](Result &result) { result = shown.repeat(api); });
+    DriverLaunch other = shown;
+    other.config.stream = own.handle();
     measure("bare launch of it in another stream",
-            [&](Result &result) { result = shown.repeat(api, own.handle()); });
-    PackedArguments packed(api, shown);
-    if (packed.empty())
+            [&](Result &result) { result = other.repeat(api); });
+    if (!shown.extra)
       return;
-    void **extra = packed.extra();
-    measure("bare launch of it, arguments in one block",
-            [&](Result &result) { result = shown.repeat(api, given, extra); });
+    std::vector<void *> arguments = argumentsOf(api, shown);
+    other = shown;
+    other.arguments = arguments.data();
+    other.extra = nullptr;
+    measure("bare launch of it with a list of arguments",
+            [&](Result &result) { result = other.repeat(api); });
   };
   launch();
 }

@@ -23,7 +23,7 @@ using MeasureFunction = std::function<void(
     const std::string &name, const std::function<void(cuda::Result &)> &call)>;
 
 /// The launch that `launch` makes: by itself, in the stream that it takes and
-/// in one of its own, and with its arguments in one block of memory.
+/// in one of its own, and with a list of arguments in place of a block of them.
 void measureBareLaunch(CudaDevice &device, const std::function<void()> &launch,
                        const MeasureFunction &measure);
 

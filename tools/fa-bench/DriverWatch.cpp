@@ -31,6 +31,8 @@ struct Watched {
 
 template <int row, typename... Parameters>
 static void watch(DriverFunction<Parameters...> &function) {
+  if (!function)
+    return;
   Watched<row, Parameters...>::original = function;
   function.address = Watched<row, Parameters...>::call;
 }
@@ -53,7 +55,7 @@ static Result launchKernel(FunctionHandle function, unsigned gridX,
   config.block[0] = blockX, config.block[1] = blockY, config.block[2] = blockZ;
   config.dynamicSharedBytes = sharedBytes;
   config.stream = stream;
-  show({function, config, /*isExtended=*/false, arguments});
+  show({function, config, /*isExtended=*/false, arguments, extra});
   return table.cuLaunchKernel(function, gridX, gridY, gridZ, blockX, blockY,
                               blockZ, sharedBytes, stream, arguments, extra);
 }
@@ -62,22 +64,17 @@ static Result launchKernelEx(const DriverLaunchConfig *config,
                              FunctionHandle function, void **arguments,
                              void **extra) {
   active->calls.push_back(table.cuLaunchKernelEx.name);
-  show({function, *config, /*isExtended=*/true, arguments});
+  show({function, *config, /*isExtended=*/true, arguments, extra});
   return table.cuLaunchKernelEx(config, function, arguments, extra);
 }
 
-Result DriverLaunch::repeat(const DriverApi &api, StreamHandle stream,
-                            void **packed) const {
-  void **const values = packed ? nullptr : arguments;
-  if (isExtended) {
-    DriverLaunchConfig other = config;
-    other.stream = stream;
-    return api.cuLaunchKernelEx(&other, function, values, packed);
-  }
+Result DriverLaunch::repeat(const DriverApi &api) const {
+  if (isExtended)
+    return api.cuLaunchKernelEx(&config, function, arguments, extra);
   return api.cuLaunchKernel(function, config.grid[0], config.grid[1],
                             config.grid[2], config.block[0], config.block[1],
-                            config.block[2], config.dynamicSharedBytes, stream,
-                            values, packed);
+                            config.block[2], config.dynamicSharedBytes,
+                            config.stream, arguments, extra);
 }
 
 /// The table is only const to those who have no business in it.

@@ -26,12 +26,11 @@ struct DriverLaunch {
   cuda::FunctionHandle function;
   cuda::DriverLaunchConfig config;
   bool isExtended; ///< by cuLaunchKernelEx
-  void **arguments;
+  /// Where each argument is, or null and what the driver calls `extra`: where a
+  /// block of all of them is.
+  void **arguments, **extra;
 
-  /// Does it again, in another stream, with the arguments as they are or from
-  /// `packed`, the list that the driver calls `extra`.
-  cuda::Result repeat(const cuda::DriverApi &api, cuda::StreamHandle stream,
-                      void **packed = nullptr) const;
+  cuda::Result repeat(const cuda::DriverApi &api) const;
 };
 
 /// Watches until its end. One at a time, and no other thread uses the driver.

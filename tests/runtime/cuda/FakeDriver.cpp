@@ -103,6 +103,7 @@ void FakeDriver::reset() {
   infoLog.clear();
   errorLog.clear();
   functionAttributes.clear();
+  parameterSizes.clear();
   onLaunch = nullptr;
   calls.clear();
   launches.clear();

@@ -15,6 +15,7 @@
 #include "runtime/cuda/DriverTypes.h"
 
 #include <array>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -39,6 +40,7 @@ struct Launch {
   cuda::StreamHandle stream;
   int device;
   void **arguments;
+  std::vector<std::byte> packed; ///< in place of `arguments`
 };
 
 class FakeDriver {
@@ -62,6 +64,9 @@ public:
   size_t memoryLimit = size_t(1) << 30;
   std::string infoLog, errorLog;
   std::map<std::string, int> functionAttributes; ///< "registers" and so on
+  /// Of the parameters of all functions, which the driver tells if there are
+  /// any.
+  std::vector<size_t> parameterSizes;
   std::function<void(const Launch &)> onLaunch;
 
   // The record.

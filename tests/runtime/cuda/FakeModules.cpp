@@ -7,6 +7,7 @@
 
 #include "tests/runtime/cuda/FakeDriverState.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace flashtile;
@@ -150,6 +151,22 @@ Result fake::cuFuncGetAttribute(int *value, FunctionAttribute attribute,
   }
   return success;
 }
+Result fake::cuFuncGetParamInfo(FunctionHandle, size_t index, size_t *offset,
+                                size_t *size) {
+  ENTER();
+  const std::vector<size_t> &sizes = driver().parameterSizes;
+  if (index >= sizes.size())
+    return invalidValue;
+  *offset = 0;
+  for (size_t i = 0; i <= index; ++i) {
+    const size_t alignment = std::min<size_t>(sizes[i], 64);
+    *offset = (*offset + alignment - 1) / alignment * alignment;
+    if (i < index)
+      *offset += sizes[i];
+  }
+  *size = sizes[index];
+  return success;
+}
 Result fake::cuFuncSetAttribute(FunctionHandle, FunctionAttribute, int) {
   ENTER();
   return success;
@@ -162,12 +179,22 @@ Result fake::cuFuncSetAttribute(FunctionHandle, FunctionAttribute, int) {
 static Result doLaunch(FunctionHandle handle, std::array<unsigned, 3> grid,
                        std::array<unsigned, 3> block,
                        std::array<unsigned, 3> cluster, unsigned sharedBytes,
-                       StreamHandle stream, void **arguments) {
+                       StreamHandle stream, void **arguments, void **extra) {
   const Function &function = *reinterpret_cast<Function *>(handle);
   if (function.device != driver().currentDevice())
     return invalidHandle;
-  fake::Launch launch{function.name, grid,   block,           cluster,
-                      sharedBytes,   stream, function.device, arguments};
+  fake::Launch launch{function.name,   grid,        block,
+                      cluster,         sharedBytes, stream,
+                      function.device, arguments,   {}};
+  if (extra) {
+    if (arguments ||
+        reinterpret_cast<uintptr_t>(extra[0]) != launchExtraBlock ||
+        reinterpret_cast<uintptr_t>(extra[2]) != launchExtraBytes ||
+        reinterpret_cast<uintptr_t>(extra[4]) != launchExtraEnd)
+      return invalidValue;
+    const auto *bytes = static_cast<const std::byte *>(extra[1]);
+    launch.packed.assign(bytes, bytes + *static_cast<const size_t *>(extra[3]));
+  }
   driver().launches.push_back(launch);
   queue(stream, [launch] {
     if (driver().onLaunch)
@@ -178,14 +205,14 @@ static Result doLaunch(FunctionHandle handle, std::array<unsigned, 3> grid,
 Result fake::cuLaunchKernel(FunctionHandle function, unsigned gx, unsigned gy,
                             unsigned gz, unsigned bx, unsigned by, unsigned bz,
                             unsigned sharedBytes, StreamHandle stream,
-                            void **arguments, void **) {
+                            void **arguments, void **extra) {
   ENTER(stream);
   return doLaunch(function, {gx, gy, gz}, {bx, by, bz}, {1, 1, 1}, sharedBytes,
-                  stream, arguments);
+                  stream, arguments, extra);
 }
 Result fake::cuLaunchKernelEx(const DriverLaunchConfig *config,
                               FunctionHandle function, void **arguments,
-                              void **) {
+                              void **extra) {
   ENTER(config->stream);
   const auto array = [](const unsigned *values) {
     return std::array<unsigned, 3>{values[0], values[1], values[2]};
@@ -195,7 +222,7 @@ Result fake::cuLaunchKernelEx(const DriverLaunchConfig *config,
     return invalidValue;
   return doLaunch(function, array(config->grid), array(config->block),
                   array(config->attributes->clusterDimension),
-                  config->dynamicSharedBytes, config->stream, arguments);
+                  config->dynamicSharedBytes, config->stream, arguments, extra);
 }
 Result fake::cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks,
                                                          FunctionHandle,

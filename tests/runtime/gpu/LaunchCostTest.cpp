@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 using namespace flashtile;
@@ -117,6 +118,45 @@ TEST_F(LaunchCostTest, ANewAddressTakesAnEncodingOnly) {
   map.shape = map.box = {64};
   const size_t ofDriver = count([&] { TensorMap::encode(device, map); });
   EXPECT_LE(first, again + ofDriver);
+}
+
+// Arguments of 8 bytes but for the number of rows, a map, and three extents.
+TEST_F(LaunchCostTest, ArgumentsGoInOneBlockWhereTheDriverSaysHow) {
+  driver.parameterSizes = {8, 8, 4, 8, 8, 128, 4, 4, 4};
+  KernelArtifact artifact = mappedArtifact();
+  const KernelInfo &info = artifact.kernels[0].info;
+  ASSERT_EQ(info.arguments.size(), 5u);
+  for (size_t i = 2; i < 5; ++i)
+    driver.parameterSizes[i] = elementSize(info.arguments[i].type);
+  const Kernel kernel = kernelOf(artifact);
+  const Tensor x = Tensor::zeros({3, 1000, 64}, DType::BF16, Device::cuda(0));
+  const Tensor y = Tensor::zeros({3, 1000, 64}, DType::BF16, Device::cuda(0));
+  kernel(x, y, 1000, 64, 3);
+  const fake::Launch &launch = driver.launches.back();
+  EXPECT_EQ(launch.kernel, "k");
+  ASSERT_EQ(launch.arguments, nullptr);
+  const auto at = [&](size_t offset, auto value) {
+    std::memcpy(&value, launch.packed.data() + offset, sizeof value);
+    return value;
+  };
+  EXPECT_EQ(at(0, static_cast<void *>(nullptr)), x.rawData());
+  EXPECT_EQ(at(8, static_cast<void *>(nullptr)), y.rawData());
+  EXPECT_EQ(at(16, int32_t()), 1000);
+  // Maps lie at multiples of 64: the first word is the address.
+  ASSERT_EQ(launch.packed.size(), 64u + 128 + 3 * 4);
+  EXPECT_EQ(at(64, static_cast<void *>(nullptr)), x.rawData());
+  EXPECT_EQ(at(64 + 128, int32_t()), 16);
+  EXPECT_EQ(at(64 + 128 + 4, int32_t()), 3);
+  EXPECT_EQ(at(64 + 128 + 8, int32_t()), 1);
+}
+
+// As a driver may that does not know all of them.
+TEST_F(LaunchCostTest, AnotherNumberOfParametersIsAListOfArguments) {
+  driver.parameterSizes = {8, 8, 4};
+  const Kernel kernel = kernelOf(mappedArtifact());
+  const Tensor x = Tensor::zeros({3, 1000, 64}, DType::BF16, Device::cuda(0));
+  kernel(x, x, 1000, 64, 3);
+  EXPECT_NE(driver.launches.back().arguments, nullptr);
 }
 
 TEST_F(LaunchCostTest, CallsWithinAScopeOfTheContextAreNothingElse) {
