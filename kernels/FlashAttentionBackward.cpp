@@ -177,13 +177,13 @@ public:
     lse = saved.lse.contiguous();
     config.dtype = q.tensor.dtype();
     config.headDim = q.headDim;
-    config.width = flashAttentionBackwardWidth(kind, tiles.keys);
     config.causal = options.causal;
     config.alignment = options.alignment;
     config.grouped = k.heads != q.heads;
     // With one product per tile less, dq alone is cheaper by `queries`.
     const bool wantsKeys = options.wantsK || options.wantsV;
     config.addsDq = form == Form::Fused && options.wantsQ && wantsKeys;
+    config.width = flashAttentionBackwardWidth(kind, tiles.keys, config.addsDq);
     // As the threads of warpgroups take them, four numbers at a time.
     constexpr int64_t kPackedRows = 16;
     config.packsRows = kind.device == DeviceClass::Sm90a &&

@@ -57,7 +57,6 @@ static const Row defaults[] = {
 
     {DeviceClass::Sm90a, 64, {}, fused, {{128, 128, 8, 2}, {128, 128, 8, 2}}},
     {DeviceClass::Sm90a, 64, {}, {}, {{64, 128, 8, 2}, {128, 128, 8, 2}}},
-    {DeviceClass::Sm90a, 96, {}, fused, {{64, 64, 4, 2}, {128, 128, 8, 2}}},
     {DeviceClass::Sm90a, 128, {}, {}, {{64, 128, 8, 2}, {128, 128, 8, 2}}},
     {DeviceClass::Sm90a, 160, {}, fused, {{64, 64, 8, 2}, {128, 48, 8, 2}}},
     {DeviceClass::Sm90a, 160, {}, {}, {{32, 128, 8, 2}, {128, 48, 8, 2}}},
@@ -93,15 +92,22 @@ flashtile::defaultFlashAttentionBackwardTiles(const FlashAttentionClass &kind,
   return {};
 }
 
-int64_t
-flashtile::flashAttentionBackwardWidth(const FlashAttentionClass &kind,
-                                       const FlashAttentionTiles &keys) {
-  constexpr int64_t kNarrow = 128, kKeys = 64, kWarps = 8, kParts = 64;
-  const bool isShared =
-      kind.device == DeviceClass::Sm90a && elementSize(kind.dtype) == 2 &&
-      kind.headDim > kNarrow && keys.blockN == kKeys && keys.numWarps == kWarps;
-  return isShared ? (kind.headDim + kParts - 1) / kParts * kParts
-                  : kind.headDim;
+int64_t flashtile::flashAttentionBackwardWidth(const FlashAttentionClass &kind,
+                                               const FlashAttentionTiles &keys,
+                                               bool addsDq) {
+  constexpr int64_t kOneGroup = 64, kNarrow = 64, kWide = 128, kWarps = 8;
+  const int64_t d = kind.headDim;
+  if (kind.device != DeviceClass::Sm90a || elementSize(kind.dtype) != 2 ||
+      keys.numWarps != kWarps)
+    return d;
+  auto filledUp = [&](int64_t parts) {
+    return (d + parts - 1) / parts * parts;
+  };
+  if (d > kWide && keys.blockN == kOneGroup)
+    return filledUp(64);
+  // Of dq, there are as few rows.
+  const bool sharesDq = addsDq && keys.blockM == kOneGroup && d > kNarrow;
+  return sharesDq && d < kWide ? filledUp(32) : d;
 }
 
 FlashAttentionTiles

@@ -55,9 +55,11 @@ defaultFlashAttentionBackwardTiles(const FlashAttentionClass &kind,
                                    FlashAttentionBackwardForm form);
 
 /// Columns of the tiles of `keys`, and of dq_sum: the head dimension, or more
-/// where two warpgroups share them, each in parts that products can read.
+/// where two warpgroups share them, each in parts that products can read; those
+/// of dq where that is computed, or all.
 int64_t flashAttentionBackwardWidth(const FlashAttentionClass &kind,
-                                    const FlashAttentionTiles &keys);
+                                    const FlashAttentionTiles &keys,
+                                    bool addsDq);
 
 /// What tuning tries for a kernel of the fused forms, by what its loop does:
 /// `first`, and then the feasible tiles that the model thinks best of.

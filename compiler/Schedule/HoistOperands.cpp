@@ -158,7 +158,7 @@ static LogicalResult collectProducts(SlotOp slot,
 /// products: they ask more of shared memory than it gives.
 void HoistOperands::hoistHead(SlotOp slot) {
   constexpr int64_t kMostRegisters = 220, kFewestProducts = 4, kDepth = 16;
-  constexpr int64_t kOfOuterLoop = 8, kOfWeights = 12;
+  constexpr int64_t kOfOuterLoop = 8, kOfWeights = 12, kOfSecond = 4;
   SmallVector<WgmmaOp> products;
   tilegpu::SmemType memory = slot.getSlot().getType();
   Type element = memory.getElementType();
@@ -181,6 +181,10 @@ void HoistOperands::hoistHead(SlotOp slot) {
     if (isa<scf::ForOp>(outer) &&
         !outer->hasAttr(tilegpu::TileGPUDialect::kProgramsAttr))
       *registers += kOfOuterLoop;
+    // Descriptors of both parts of both operands.
+    if (llvm::any_of(loop.getBody()->getOps<WgmmaOp>(),
+                     [](WgmmaOp other) { return bool(other.getHead()); }))
+      *registers += kOfSecond;
     // What was computed goes through shared memory.
     if (product.getColumnGroups() > 1)
       *registers += kOfWeights;

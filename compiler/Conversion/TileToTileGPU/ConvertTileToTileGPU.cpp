@@ -49,9 +49,11 @@ public:
       if (!usesWarpgroups(dot, warps))
         return;
       int64_t groups = columnGroups[dot] = columnGroupsOf(dot, warps);
-      int64_t &most = sharersOfRows[tileType(dot.getResult()).getDimSize(1)];
-      if (peelTranspose(dot.getB()).rowDim == 0)
-        most = std::max(most, groups);
+      DotOperand right = peelTranspose(dot.getB());
+      if (right.rowDim != 0)
+        return;
+      int64_t &most = sharersOfRows[right.root];
+      most = std::max(most, groups);
     });
     hasWarpgroupDots = !columnGroups.empty();
   }
@@ -99,8 +101,8 @@ private:
   bool hasWarpgroupDots = false;
   /// Of products of warpgroups: how many of these share their columns.
   DenseMap<Operation *, int64_t> columnGroups;
-  /// The most of those that share rows of memory of so many elements.
-  DenseMap<int64_t, int64_t> sharersOfRows;
+  /// Of right operands: the most of those that share their rows in memory.
+  DenseMap<Value, int64_t> sharersOfRows;
   OpBuilder builder;
 };
 } // namespace
@@ -312,6 +314,11 @@ void KernelConverter::convertLoad(LoadOp op) {
       tilegpu::LoadOp::create(builder, op.getLoc(), type, pointer, mask, other,
                               op.getPadding(), op.getInBoundsAttr());
   layouts.insert_or_assign(load.getResult(), layout);
+  // The old one's place in memory may become another's.
+  if (int64_t sharers = sharersOfRows.lookup(op.getResult())) {
+    sharersOfRows.erase(op.getResult());
+    sharersOfRows[load.getResult()] = sharers;
+  }
   op.getResult().replaceAllUsesWith(load.getResult());
   op.erase();
 }
@@ -434,6 +441,12 @@ Value KernelConverter::stage(Value operand, Operation *user, bool isLeft,
   DotOperand peeled = peelTranspose(operand);
   transposed = peeled.rowDim == 1;
   Value root = peeled.root;
+  int64_t parts = std::max<int64_t>(sharersOfRows.lookup(root), 1);
+  // What was computed is stored for each product.
+  if (!isa_and_nonnull<tilegpu::LoadOp>(root.getDefiningOp()))
+    parts = isLeft || transposed
+                ? 1
+                : std::max<int64_t>(columnGroups.lookup(user), 1);
   auto type = tileType(root);
   // Below a transpose that others use, it has been converted for that.
   if (!tilegpu::getLayout(root.getType()))
@@ -454,8 +467,7 @@ Value KernelConverter::stage(Value operand, Operation *user, bool isLeft,
   auto memory = tilegpu::SmemType::get(
       kernel.getContext(), {rows, columns}, type.getElementType(),
       swizzleFor(columns * bits / 8,
-                 isForWarpgroups && columns != type.getDimSize(1),
-                 std::max<int64_t>(sharersOfRows.lookup(columns), 1)));
+                 isForWarpgroups && columns != type.getDimSize(1), parts));
   // What was loaded is staged where it was loaded, once for all products.
   bool loaded = isa_and_nonnull<tilegpu::LoadOp>(root.getDefiningOp());
   Value &known = staged[{root, memory}];

@@ -113,7 +113,7 @@ static bool hasWholeDepth(DotOp dot) {
 /// The fewest warpgroups to share the columns so that each has 64 rows, or a
 /// multiple; none where rows or columns do not come out even.
 static std::optional<int64_t> sharersOfColumns(DotOp dot, int64_t warps) {
-  constexpr int64_t kRowsOfWarp = 16, kWarpsOfGroup = 4, kSpanBytes = 64;
+  constexpr int64_t kRowsOfWarp = 16, kWarpsOfGroup = 4, kSpanBytes = 32;
   constexpr int64_t kColumns = 8;
   auto result = cast<RankedTensorType>(dot.getType());
   Type element = getElementType(dot.getB().getType());

@@ -112,8 +112,7 @@ void addBackward(std::vector<ShippedKernel> &all, const Target &target,
     tiled.blockN = tiles.blockN;
     if (part != "queries" && part != "mend")
       tiled.width = flashAttentionBackwardWidth(
-          kind, part == "keys" || part == "grouped_keys" ? deterministic.keys
-                                                         : fused.keys);
+          kind, config.addsDq ? fused.keys : deterministic.keys, config.addsDq);
     all.push_back({part + "_" + std::string(elementTypeName(type)) + "_d" +
                        std::to_string(headDim) + (isCausal ? "_causal" : "") +
                        "_" + target.name,
@@ -212,7 +211,8 @@ std::vector<ShippedKernel> shippedKernels() {
     addPlain(all);
     for (const bool isCausal : {false, true}) {
       addAllAttention(all, target, isCausal);
-      for (const int64_t headDim : {64, 96, 128, 136, 160, 192, 200, 256})
+      for (const int64_t headDim :
+           {64, 72, 96, 112, 128, 136, 160, 192, 200, 256})
         addBackward(all, target, ElementType::BF16, headDim, isCausal);
       addBackward(all, target, ElementType::F32, 64, isCausal);
     }
@@ -236,11 +236,18 @@ const std::map<std::string, int64_t> knownToSpill = {
     {"attention_bf16_d216_causal_sm_90a", 12},
     {"attention_bf16_d224_causal_sm_90a", 16},
     {"grouped_keys_and_dq_bf16_d64_causal_sm_90a", 20},
+    {"grouped_keys_and_dq_bf16_d136_causal_sm_80", 72},
+    {"grouped_keys_and_dq_bf16_d136_sm_80", 28},
     {"grouped_keys_and_dq_bf16_d96_sm_80", 8},
+    {"grouped_keys_bf16_d160_causal_sm_80", 12},
     {"grouped_keys_bf16_d192_causal_sm_80", 20},
     {"grouped_keys_bf16_d192_sm_80", 40},
     {"keys_and_dq_bf16_d64_causal_sm_90a", 20},
     {"keys_and_dq_bf16_d64_sm_90a", 4},
+    {"keys_and_dq_bf16_d72_causal_sm_90a", 4},
+    {"keys_and_dq_bf16_d96_causal_sm_90a", 4},
+    {"keys_bf16_d112_causal_sm_90a", 8},
+    {"keys_bf16_d112_sm_90a", 4},
     {"rows_bf16_d136_causal_sm_90a", 4},
     {"keys_bf16_d96_causal_sm_90a", 8},
 };

@@ -44,9 +44,11 @@ tile.kernel @shared(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %o: !tile.ptr<f32>
 
 // -----
 
-// Half of 192 columns is no whole number of spans of 128 bytes, but of 64.
+// Half of 192 columns is no whole number of spans of 128 bytes, but of 64. A
+// left operand alone is not shared.
 // CHECK-LABEL: tile.kernel @halves
 // CHECK: %[[K:.*]] = tilegpu.stage {{.*}} -> <64x192xbf16, swizzle = 64>
+// CHECK: tilegpu.stage {{.*}} -> <64x192xbf16, swizzle = 128>
 // CHECK: tilegpu.stage {{.*}} -> <64x192xbf16, swizzle = 64>
 // CHECK: tilegpu.wgmma {{.*}}column_groups = 2
 // CHECK: tilegpu.stage {{.*}} -> <64x64xbf16, swizzle = 128>
@@ -60,6 +62,8 @@ tile.kernel @halves(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %o: !tile.ptr<f32>
   %rows64 = arith.extsi %rows : i32 to i64
   %kw = tile.make_block_ptr %k shape[%rows64, %d] strides[%d, %one] offsets[%zero, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x192xbf16>
   %kt = tile.load %kw : !tile.block_ptr<64x192xbf16>
+  %vw = tile.make_block_ptr %k shape[%rows64, %d] strides[%d, %one] offsets[%rows64, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x192xbf16>
+  %vt = tile.load %vw : !tile.block_ptr<64x192xbf16>
   %none = arith.constant dense<0.0> : tensor<64x64xf32>
   %wide = arith.constant dense<0.0> : tensor<64x192xf32>
   %sum = scf.for %j = %c0 to %rows step %size iter_args(%acc = %wide) -> (tensor<64x192xf32>) : i32 {
@@ -72,6 +76,7 @@ tile.kernel @halves(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %o: !tile.ptr<f32>
     %w = tile.cast %p : tensor<64x64xf32> -> tensor<64x64xbf16>
     %next = tile.dot %w, %qt, %acc : tensor<64x64xbf16>, tensor<64x192xbf16>, tensor<64x192xf32>
     %wt = tile.trans %w order [1, 0] : tensor<64x64xbf16> -> tensor<64x64xbf16>
+    %unused = tile.dot %vt, %t, %none : tensor<64x192xbf16>, tensor<192x64xbf16>, tensor<64x64xf32>
     %b = tile.dot %wt, %kt, %wide : tensor<64x64xbf16>, tensor<64x192xbf16>, tensor<64x192xf32>
     %uw = tile.make_block_ptr %u shape[%rows64, %d] strides[%d, %one] offsets[%j64, %zero] : !tile.ptr<f32> -> !tile.block_ptr<64x192xf32>
     tile.store %uw, %b : !tile.block_ptr<64x192xf32>
