@@ -198,8 +198,9 @@ Rotation::State Rotation::firstStage(const Chain &chain, Value counter,
     Operation *clone = b.clone(op, mapping);
     if (&op == chain.first.wait)
       cast<WgmmaWaitOp>(clone).setPending(pending ? 1 : 0);
-    if (pending && &op == chain.fence.getDefiningOp()) {
-      tilegpu::ScheduleFenceOp::create(b, mapping.lookup(chain.fence));
+    if (pending && &op == chain.fence.tile.getDefiningOp()) {
+      tilegpu::ScheduleFenceOp::create(b, mapping.lookup(chain.fence.tile),
+                                       chain.fence.isFirst);
       next.carried[chain.counter] = pending->carried[chain.counter];
       sum = finishSecond(chain, running, index, next);
     }

@@ -67,26 +67,80 @@ std::string flashtile::gpu::otherCount(size_t count, size_t wanted) {
          std::to_string(wanted);
 }
 
-/// Where the wait for a product stands best that runs beside the work which
-/// makes `packed`: behind the last reduction. In front of it, the product would
-/// have too little time; behind all of the work, packing could not start with
-/// the first elements that are done. At the earliest, behind `scores`.
-static Value fenceOf(scf::ForOp loop, Value scores, Value packed) {
-  Value fence = scores;
+/// Cycles of the tensor cores for a product of one warpgroup's 64 rows: a step
+/// of 32 bytes of depth takes half a cycle for each column.
+static int64_t cyclesOf(WgmmaOp product) {
+  auto sum = cast<RankedTensorType>(product.getType());
+  auto left = cast<RankedTensorType>(product.getA().getType());
+  const int64_t depthBytes =
+      left.getShape()[1] * left.getElementTypeBitWidth() / 8;
+  return depthBytes / 32 * sum.getShape()[1] / 2;
+}
+
+/// Cycles, roughly, until a warp knows the largest of each line of scores, of
+/// which it has a quarter in each lane: steps, and two shuffles.
+static int64_t cyclesOfReduction(Value scores) {
+  auto type = cast<RankedTensorType>(scores.getType());
+  return type.getShape()[1] / 4 * 4 + 100;
+}
+
+/// Whether all programs of the kernel compute `value` alike.
+static bool isSameInPrograms(Value value) {
+  SetVector<Operation *> made;
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  (void)getBackwardSlice(value, &made, options);
+  auto isOfProgram = [](Value operand) {
+    auto argument = dyn_cast<BlockArgument>(operand);
+    return argument && !isa<KernelOp>(argument.getOwner()->getParentOp());
+  };
+  return !isOfProgram(value) && llvm::none_of(made, [&](Operation *op) {
+    return isa<ProgramIdOp, tilegpu::ReadWordOp>(op) ||
+           llvm::any_of(op->getOperands(), isOfProgram);
+  });
+}
+
+/// Where the wait for `second` stands best, which runs beside the work that
+/// makes `packed` out of `scores`. In front of the work, the product would have
+/// too little time; behind all of it, packing could not start with the first
+/// elements that are done. Lines are worked on one after the other, as far as
+/// an assembler is free to: behind the last reduction of the first line, where
+/// the product is about as short as that, else behind the first line's sum.
+/// Where there is no such sum, behind the last reduction; where there is none
+/// of these, behind the work. In loops that are longer in some programs, too,
+/// an assembler that is free (ptxas 13.0) lets the wait sink behind all
+/// packing.
+static Fence fenceOf(scf::ForOp loop, Value scores, Value packed,
+                     WgmmaOp second) {
+  Value reduced;
   SetVector<Operation *> slice;
   BackwardSliceOptions options;
   options.filter = [&](Operation *op) {
     return op->getBlock() == loop.getBody();
   };
   (void)getBackwardSlice(packed, &slice, options);
+  Operation *last = scores.getDefiningOp();
   for (Operation *op : slice)
-    if (isa<SumOp, MaxOp, MinOp, ReduceOp>(op) &&
-        fence.getDefiningOp()->isBeforeInBlock(op))
-      fence = op->getResult(0);
-  Operation *made = packed.getDefiningOp();
-  bool isHere = made && made->getBlock() == loop.getBody() &&
-                scores.getDefiningOp()->isBeforeInBlock(made);
-  return fence == scores && isHere ? packed : fence;
+    if (isa<SumOp, MaxOp, MinOp, ReduceOp>(op) && last->isBeforeInBlock(op)) {
+      last = op;
+      reduced = op->getResult(0);
+    }
+  if (!reduced) {
+    Operation *made = packed.getDefiningOp();
+    bool isHere = made && made->getBlock() == loop.getBody() &&
+                  scores.getDefiningOp()->isBeforeInBlock(made);
+    return {isHere ? packed : scores};
+  }
+  if (!isSameInPrograms(loop.getLowerBound()) ||
+      !isSameInPrograms(loop.getUpperBound()))
+    return {reduced};
+  if (2 * cyclesOf(second) <= 3 * cyclesOfReduction(scores))
+    return {reduced, /*isFirst=*/true};
+  for (Operation *user : packed.getUsers())
+    if (auto sum = dyn_cast<tilegpu::PartialSumOp>(user);
+        sum && sum->getBlock() == loop.getBody() && last->isBeforeInBlock(sum))
+      return {sum.getResult(), /*isFirst=*/true};
+  return {reduced};
 }
 
 std::string flashtile::gpu::matchChain(scf::ForOp loop, Chain &chain) {
@@ -141,7 +195,7 @@ std::string flashtile::gpu::matchChain(scf::ForOp loop, Chain &chain) {
     chain.late.insert(chain.scale);
   chain.late.insert(chain.pack.begin(), chain.pack.end());
   chain.fence = fenceOf(loop, first->wait.getResult(0),
-                        chain.pack.front()->getOperand(0));
+                        chain.pack.front()->getOperand(0), second->start);
   return {};
 }
 

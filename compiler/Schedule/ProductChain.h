@@ -29,6 +29,12 @@ struct Product {
   tilegpu::MbarrierArriveOp release; ///< of the buffer
 };
 
+/// Work beside a product, of which some is done before the wait for it.
+struct Fence {
+  mlir::Value tile;
+  bool isFirst = false; ///< behind its first element, not its last
+};
+
 /// Two products in a loop, of which the second adds to a carried tile.
 struct Chain {
   mlir::scf::ForOp loop;
@@ -40,9 +46,7 @@ struct Chain {
   /// What belongs to the second product.
   llvm::DenseSet<mlir::Operation *> late;
   unsigned counter; ///< of the second's ring
-  /// The second product is waited for behind this: the last row maximum or the
-  /// like on the way to its left operand, or that operand itself.
-  mlir::Value fence;
+  Fence fence;      ///< behind which the second product is waited for
 };
 
 /// The only wait for a product, in its block and for nothing else; or null.

@@ -247,10 +247,19 @@ void GpuEmitter::emitFenceProxy() {
 }
 
 /// Compares with the bits of a NaN that no instruction makes. One element is
-/// enough, and leaves the order of the others to the assembler.
+/// enough, and leaves the order of the others to the assembler: which mixes
+/// what stands on both sides of a load that depends on it, but not of a branch.
 void GpuEmitter::emitScheduleFence(tilegpu::ScheduleFenceOp op) {
-  Value last = tiles.at(op.getTile()).back();
-  Value word = arith::BitcastOp::create(b, b.getI32Type(), last);
+  const Registers &values = tiles.at(op.getTile());
+  Value element = op.getFirst() ? values.front() : values.back();
+  Value word = arith::BitcastOp::create(b, b.getI32Type(), element);
+  if (op.getFirst()) {
+    inlinePtx(Type(),
+              "{ .reg .pred p; .reg .b32 a; setp.eq.b32 p, $0, 0x7fc0dead; "
+              "mov.u32 a, 0; @p ld.volatile.shared.b32 a, [a]; }",
+              "r,~{memory}", {word});
+    return;
+  }
   inlinePtx(Type(),
             "{ .reg .pred p; setp.eq.b32 p, $0, 0x7fc0dead; "
             "@!p bra FENCE_${:uid}; nanosleep.u32 0; FENCE_${:uid}: }",

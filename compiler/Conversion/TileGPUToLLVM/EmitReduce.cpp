@@ -221,11 +221,21 @@ LogicalResult GpuEmitter::emitReduce(Operation *op) {
   };
   std::vector<SmallVector<Value>> partials;
   // The largest of many is found in several chains: one would have to wait for
-  // each of its steps.
-  const size_t chainCount = isa<MaxOp, MinOp>(op) ? 2 : 1;
-  for (const auto &group : plan->registers) {
-    SmallVector<SmallVector<Value>> chains;
-    for (auto [place, index] : llvm::enumerate(group)) {
+  // each of its steps. Lines take turns, so that theirs run side by side. Warps
+  // beside a producer have registers for more of them.
+  const size_t chainCount = !isa<MaxOp, MinOp>(op)   ? 1
+                            : role == Role::Consumer ? 4
+                                                     : 2;
+  const size_t lineCount = plan->registers.size();
+  size_t longest = 0;
+  for (const auto &line : plan->registers)
+    longest = std::max(longest, line.size());
+  std::vector<SmallVector<SmallVector<Value>>> chains(lineCount);
+  for (size_t place = 0; place < longest; ++place)
+    for (size_t line = 0; line < lineCount; ++line) {
+      if (place >= plan->registers[line].size())
+        continue;
+      int64_t index = plan->registers[line][place];
       SmallVector<Value> values;
       for (Value operand : op->getOperands())
         values.push_back(widen(tiles.at(operand)[index]));
@@ -240,23 +250,26 @@ LogicalResult GpuEmitter::emitReduce(Operation *op) {
               b, inLine, values.front(),
               neutralElement(b, op, values.front().getType()));
       }
-      if (place < chainCount)
-        chains.push_back(values);
-      else
-        chains[place % chainCount] =
-            combine(op, chains[place % chainCount], values);
+      if (place < chainCount) {
+        chains[line].push_back(values);
+      } else {
+        SmallVector<Value> &chain = chains[line][place % chainCount];
+        chain = combine(op, chain, values);
+      }
     }
-    SmallVector<Value> partial = chains.front();
-    for (const SmallVector<Value> &chain : llvm::drop_begin(chains))
+  for (const SmallVector<SmallVector<Value>> &ofLine : chains) {
+    SmallVector<Value> partial = ofLine.front();
+    for (const SmallVector<Value> &chain : llvm::drop_begin(ofLine))
       partial = combine(op, partial, chain);
-    for (int64_t mask : plan->laneMasks) {
+    partials.push_back(partial);
+  }
+  for (int64_t mask : plan->laneMasks)
+    for (SmallVector<Value> &partial : partials) {
       SmallVector<Value> other;
       for (Value value : partial)
         other.push_back(shuffleXor(value, mask));
       partial = combine(op, partial, other);
     }
-    partials.push_back(partial);
-  }
   if (!plan->warpDigits.empty())
     combineWarps(op, *plan, partials);
   for (size_t operand = 0; operand < op->getNumOperands(); ++operand) {

@@ -358,9 +358,11 @@ def TileGPU_ScheduleFenceOp : TileGPU_SyncOp<"schedule_fence"> {
   let summary = "keeps what comes after behind the making of a tile";
   let description = [{
     Nothing that has effects and stands after the fence starts before the last
-    element of the tile that a thread holds is computed: an assembler may otherwise
-    move a wait for products up to where the work that should run beside them
-    begins. Costs a compare and a branch that is not taken.
+    element of the tile that a thread holds is computed, or with `first` its first
+    one: an assembler may otherwise move a wait for products up to where the work
+    that should run beside them begins. Costs a compare and a branch that is not
+    taken, with `first` a compare and a load that is not done: an assembler can then
+    mix the work before and after the fence.
 
     Example:
 
@@ -374,8 +376,9 @@ def TileGPU_ScheduleFenceOp : TileGPU_SyncOp<"schedule_fence"> {
     }
     ```
   }];
-  let arguments = (ins Arg<TileOf<F32>, "what has to be done first">:$tile);
-  let assemblyFormat = "$tile attr-dict `:` type($tile)";
+  let arguments = (ins Arg<TileOf<F32>, "what has to be done first">:$tile,
+                       UnitAttr:$first);
+  let assemblyFormat = "(`first` $first^)? $tile attr-dict `:` type($tile)";
 }
 
 def TileGPU_CommitCopiesOp : TileGPU_SyncOp<"commit_copies"> {

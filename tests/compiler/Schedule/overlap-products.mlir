@@ -150,12 +150,13 @@ tile.kernel @twice(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %v: !tile.ptr<bf16>
   tile.return
 }
 
-// With a reduction on the way to the weights: the wait is behind that, so that they
-// are packed as they come.
+// With a reduction on the way to the weights: the wait is behind that of the first
+// line, so that they are packed as they come (overlap-products-wait.mlir has the
+// other places).
 // CHECK-LABEL: tile.kernel @maximum
 // CHECK: %[[SCORES:.*]] = tilegpu.wgmma_wait %{{.*}} {pending = 1 : i32}
 // CHECK: %[[M:.*]] = tile.max %[[SCORES]]
-// CHECK-NEXT: tilegpu.schedule_fence %[[M]]
+// CHECK-NEXT: tilegpu.schedule_fence first %[[M]]
 // CHECK-NEXT: tilegpu.wgmma_wait %{{.*}} {pending = 0 : i32}
 // CHECK: tile.exp2
 tile.kernel @maximum(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %v: !tile.ptr<bf16>, %o: !tile.ptr<f32>, %keys: i32)

@@ -232,9 +232,6 @@ std::vector<ShippedKernel> shippedKernels() {
 /// listed and does not spill fails, too: take it off the list. Those of a few
 /// bytes keep a value or two outside of their loops there.
 const std::map<std::string, int64_t> knownToSpill = {
-    {"attention_bf16_d112_causal_sm_90a", 12},
-    {"attention_bf16_d216_causal_sm_90a", 12},
-    {"attention_bf16_d224_causal_sm_90a", 16},
     {"grouped_keys_and_dq_bf16_d64_causal_sm_90a", 20},
     {"grouped_keys_and_dq_bf16_d136_causal_sm_80", 72},
     {"grouped_keys_and_dq_bf16_d136_sm_80", 28},

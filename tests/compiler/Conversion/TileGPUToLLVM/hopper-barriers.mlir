@@ -97,3 +97,24 @@ tile.kernel @waits(%x: !tile.ptr<f32>, %f: f32) grid() -> (1)
   tilegpu.store %p, %s : tensor<64x8x!tile.ptr<f32>, #acc>, tensor<64x8xf32, #acc>
   tile.return
 }
+
+// Fences of the schedule compare one element, the last or the first one that the
+// thread holds, with what no instruction makes.
+// CHECK-LABEL: .entry schedule(
+// CHECK: setp.eq.b32 p, [[SUM:%r[0-9]+]], 0x7fc0dead; mov.u32 a, 0; @p ld.volatile.shared.b32 a, [a];
+// CHECK: wgmma.wait_group.sync.aligned 1;
+// CHECK: setp.eq.b32 p, {{%r[0-9]+}}, 0x7fc0dead; @!p bra [[DONE:FENCE_[0-9]+]]; nanosleep.u32 0; [[DONE]]:
+// CHECK: wgmma.wait_group.sync.aligned 0;
+tile.kernel @schedule(%x: !tile.ptr<f32>, %f: f32) grid() -> (1)
+    attributes {tilegpu.target = "sm_90a", tilegpu.num_warps = 4 : i32} {
+  %a = tile.splat %f : f32 -> tensor<64x8xf32, #acc>
+  %s = arith.addf %a, %a : tensor<64x8xf32, #acc>
+  tilegpu.schedule_fence first %s : tensor<64x8xf32, #acc>
+  %v = tilegpu.wgmma_wait %a {pending = 1 : i32} : tensor<64x8xf32, #acc>
+  %t = arith.mulf %v, %s : tensor<64x8xf32, #acc>
+  tilegpu.schedule_fence %t : tensor<64x8xf32, #acc>
+  %w = tilegpu.wgmma_wait %t {pending = 0 : i32} : tensor<64x8xf32, #acc>
+  %p = tile.splat %x : !tile.ptr<f32> -> tensor<64x8x!tile.ptr<f32>, #acc>
+  tilegpu.store %p, %w : tensor<64x8x!tile.ptr<f32>, #acc>, tensor<64x8xf32, #acc>
+  tile.return
+}
