@@ -99,17 +99,17 @@ static void measureEmptyKernels(CudaDevice &device,
 void tools::measureBareCalls(CudaDevice &device,
                              const MeasureFunction &measure) {
   const DriverApi &api = device.api();
-  const ContextGuard guard(device);
-  measureEmptyKernels(device, measure);
-  measure("cuCtxGetCurrent", [&](Result &result) {
-    ContextHandle current = nullptr;
-    result = api.cuCtxGetCurrent(&current);
-  });
   measure("cuCtxPushCurrent and cuCtxPopCurrent", [&](Result &result) {
     ContextHandle popped = nullptr;
     result = api.cuCtxPushCurrent(device.context());
     if (result == success)
       result = api.cuCtxPopCurrent(&popped);
+  });
+  const ContextGuard guard(device);
+  measureEmptyKernels(device, measure);
+  measure("cuCtxGetCurrent", [&](Result &result) {
+    ContextHandle current = nullptr;
+    result = api.cuCtxGetCurrent(&current);
   });
   if (device.memoryPool())
     measure("cuMemAllocAsync and cuMemFreeAsync", [&](Result &result) {

@@ -156,6 +156,12 @@ void LaunchBench::measureKernel() {
     measureBareLaunch(
         gpu, [&] { kernel.launchPositional(same.data(), same.size()); },
         measureBare());
+    {
+      const ContextGuard guard(gpu);
+      measure("the same within a scope of the context", [&](int64_t) {
+        kernel.launchPositional(same.data(), same.size());
+      });
+    }
     const CudaStreamGuard guard(CudaStream::create(gpu));
     measure("the same in another stream", [&](int64_t) {
       kernel.launchPositional(same.data(), same.size());
