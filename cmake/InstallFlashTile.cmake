@@ -100,6 +100,7 @@ install(DIRECTORY kernels DESTINATION ${FLASHTILE_INCLUDE_DIR}
   PATTERN "DeviceScope.h" EXCLUDE
   PATTERN "LookupTable.h" EXCLUDE
   PATTERN "Reference" EXCLUDE
+  PATTERN "TensorPair.h" EXCLUDE
   PATTERN "TensorStack.h" EXCLUDE
 )
 

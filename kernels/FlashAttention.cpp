@@ -17,6 +17,7 @@
 #include "kernels/FlashAttentionFunction.h"
 #include "kernels/FlashAttentionOperands.h"
 #include "kernels/LookupTable.h"
+#include "kernels/TensorPair.h"
 #include "runtime/Jit.h"
 
 #include <algorithm>
@@ -274,12 +275,11 @@ flashtile::flashAttention(const Tensor &q, const Tensor &k, const Tensor &v,
   }
   checkAttentionTensors(q, k, v);
   const DeviceScope scope(q.device());
-  FlashAttentionResult result{
-      Tensor::empty(q.shape(), outputTypeOf(q, options), q.device()),
-      Tensor::empty(attentionRowShape(q), attentionRealType(q.dtype()),
-                    q.device())};
-  flashAttention(q, k, v, options, result.o, result.lse);
-  return result;
+  auto [o, lse] =
+      emptyPair(q.shape(), outputTypeOf(q, options), attentionRowShape(q),
+                attentionRealType(q.dtype()), q.device());
+  flashAttention(q, k, v, options, o, lse);
+  return {std::move(o), std::move(lse)};
 }
 
 void flashtile::flashAttention(const Tensor &q, const Tensor &k,

@@ -10,7 +10,7 @@
 
 #include "kernels/FlashAttention.h"
 #include "kernels/Matmul.h"
-#include "runtime/cuda/CudaStream.h"
+#include "runtime/cuda/CudaBackend.h"
 #include "tests/runtime/cuda/FakeDriver.h"
 
 #include <gmock/gmock.h>
@@ -62,8 +62,35 @@ TEST_F(CallCostTest, FlashAttention) {
   EXPECT_THAT(
       callsOf([&] { results.push_back(flashAttention(q, k, k, options)); }),
       ElementsAre("cuCtxGetCurrent", "cuCtxPushCurrent", "cuMemAllocAsync",
-                  "cuMemAllocAsync", "cuTensorMapEncodeTiled", "cuLaunchKernel",
+                  "cuTensorMapEncodeTiled", "cuLaunchKernel",
                   "cuCtxPopCurrent"));
+}
+
+TEST_F(CallCostTest, ResultsInOneBlockAreTensorsOfTheirOwn) {
+  const Tensor q = Tensor::zeros({1, 2, 100, 64}, DType::BF16, gpu);
+  const int before = driver.alive["memory"];
+  const CudaStream other = CudaStream::create(CudaDevice::get(gpu));
+  {
+    auto [o, lse] = flashAttention(q, q, q);
+    EXPECT_EQ(driver.alive["memory"], before + 1);
+    EXPECT_FALSE(o.sharesStorageWith(lse));
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(lse.rawData()) % 256, 0u);
+    const uint64_t version = lse.version();
+    o.fill(1);
+    EXPECT_EQ(lse.version(), version);
+    o = Tensor();
+    EXPECT_EQ(driver.alive["memory"], before + 1);
+    lse.fill(1);
+    // What works on one of them elsewhere keeps the block.
+    recordUse(lse, other);
+    driver.calls.clear();
+  }
+  EXPECT_THAT(driver.streamsOf("cuEventRecord"), ElementsAre(other.handle()));
+  EXPECT_EQ(driver.alive["memory"], before);
+  // Large ones are apart.
+  const Tensor large = Tensor::zeros({1, 2, 8000, 64}, DType::BF16, gpu);
+  auto [o, lse] = flashAttention(large, q, q);
+  EXPECT_EQ(driver.alive["memory"], before + 3);
 }
 
 TEST_F(CallCostTest, Matmul) {
