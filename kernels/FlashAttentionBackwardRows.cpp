@@ -178,13 +178,11 @@ public:
     Value head = programId(1);
     batchIndex = cast(programId(2), i64);
     Value vectorOfHead = batchIndex * headsQ + cast(head, i64);
-    Value sums =
-        load(dqWindow(dqSum, rowPitch, vectorOfHead, dqOffset(rowStart)));
-    // Half as much moves between threads then.
-    Value result = unpackedDq(cast(sums * scale, config.dtype));
+    Value sums = unpackedDq(
+        load(dqWindow(dqSum, rowPitch, vectorOfHead, dqOffset(rowStart))));
     store(
         window(dq, headOf(dq, head), cast(seqQ, i64), rowStart, config.blockM),
-        result);
+        cast(sums * scale, config.dtype));
   }
 };
 } // namespace
