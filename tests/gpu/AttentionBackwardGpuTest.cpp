@@ -19,6 +19,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 using namespace flashtile;
@@ -128,6 +129,14 @@ static bool sameBits(const Tensor &a, const Tensor &b) {
   return reference::judgeExact(a, b).pass;
 }
 
+/// The same of contiguous tensors on the host, in the time that it takes to
+/// read them: for tests that compare many.
+static bool sameBytes(const Tensor &a, const Tensor &b) {
+  return a.shape() == b.shape() && a.dtype() == b.dtype() && a.isContiguous() &&
+         b.isContiguous() &&
+         std::memcmp(a.rawData(), b.rawData(), a.nbytes()) == 0;
+}
+
 TEST_P(BackwardGpuCases, EveryFormIsJudgedAsOnTheCpu) {
   Pass run(GetParam());
   const Judge judge(run);
@@ -215,28 +224,31 @@ TEST_F(BackwardGpuTest, LengthsAroundTheEdgesOfTiles) {
 
 // dk and dv are the same to the bit in every form and launch, and dq in the
 // deterministic one; elsewhere it stays right.
+static void expectSameBits(Pass &run, Form form, int repeats,
+                           const std::string &what) {
+  const FlashAttentionGradients first = run.gradients(form);
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    const FlashAttentionGradients again = run.gradients(form);
+    ASSERT_TRUE(sameBytes(again.k, first.k)) << what << " dk " << repeat;
+    ASSERT_TRUE(sameBytes(again.v, first.v)) << what << " dv " << repeat;
+    if (form == Form::FusedDeterministic)
+      ASSERT_TRUE(sameBytes(again.q, first.q)) << what << " dq " << repeat;
+    else if (repeat + 1 == repeats)
+      ASSERT_LT(reference::relativeError(again.q, first.q), 1e-2)
+          << what << " dq";
+  }
+}
+
 TEST_F(BackwardGpuTest, RepeatsGiveTheSameBits) {
   for (const int64_t n : {64, 130, 200, 1000})
     for (const int64_t d : {64, 72, 128, 256})
       for (const bool isCausal : {false, true}) {
-        Pass run({{2, 20, n, d}, {2, 20, n, d}, DType::BF16, isCausal});
-        for (const Form form : {Form::Fused, Form::FusedDeterministic}) {
-          const FlashAttentionGradients first = run.gradients(form);
-          const std::string what =
+        Pass run({{1, 20, n, d}, {1, 20, n, d}, DType::BF16, isCausal});
+        for (const Form form : {Form::Fused, Form::FusedDeterministic})
+          ASSERT_NO_FATAL_FAILURE(expectSameBits(
+              run, form, 20,
               toString(form) + ", n = " + std::to_string(n) +
-              ", d = " + std::to_string(d) + (isCausal ? ", causal" : "");
-          for (int repeat = 0; repeat < 20; ++repeat) {
-            const FlashAttentionGradients again = run.gradients(form);
-            ASSERT_TRUE(sameBits(again.k, first.k)) << what << " dk " << repeat;
-            ASSERT_TRUE(sameBits(again.v, first.v)) << what << " dv " << repeat;
-            if (form == Form::FusedDeterministic)
-              ASSERT_TRUE(sameBits(again.q, first.q))
-                  << what << " dq " << repeat;
-            else
-              ASSERT_LT(reference::relativeError(again.q, first.q), 1e-2)
-                  << what << " dq " << repeat;
-          }
-        }
+                  ", d = " + std::to_string(d) + (isCausal ? ", causal" : "")));
       }
 }
 
@@ -271,30 +283,13 @@ TEST_F(BackwardGpuTest, SharedKeysGiveTheSameBits) {
   for (const int64_t n : {64, 130, 200, 1000})
     for (const int64_t d : {64, 128, 256})
       for (const bool isCausal : {false, true}) {
-        Pass run({{4, 32, n, d}, {4, 8, n, d}, DType::BF16, isCausal});
-        const FlashAttentionGradients first =
-            run.gradients(Form::FusedDeterministic);
-        const FlashAttentionGradients fused = run.gradients(Form::Fused);
+        Pass run({{2, 20, n, d}, {2, 10, n, d}, DType::BF16, isCausal});
         const std::string what = "n = " + std::to_string(n) +
                                  ", d = " + std::to_string(d) +
                                  (isCausal ? ", causal" : "");
-        EXPECT_LT(reference::relativeError(fused.q, first.q), 1e-2) << what;
-        EXPECT_LT(reference::relativeError(fused.k, first.k), 1e-2) << what;
-        EXPECT_LT(reference::relativeError(fused.v, first.v), 1e-2) << what;
-        for (int repeat = 0; repeat < 40; ++repeat) {
-          const FlashAttentionGradients again =
-              run.gradients(Form::FusedDeterministic);
-          ASSERT_TRUE(sameBits(again.q, first.q)) << what << " dq " << repeat;
-          ASSERT_TRUE(sameBits(again.k, first.k)) << what << " dk " << repeat;
-          ASSERT_TRUE(sameBits(again.v, first.v)) << what << " dv " << repeat;
-        }
-        for (int repeat = 0; repeat < 10; ++repeat) {
-          const FlashAttentionGradients again = run.gradients(Form::Fused);
-          ASSERT_TRUE(sameBits(again.k, fused.k)) << what << " dk " << repeat;
-          ASSERT_TRUE(sameBits(again.v, fused.v)) << what << " dv " << repeat;
-          ASSERT_LT(reference::relativeError(again.q, fused.q), 1e-2)
-              << what << " dq " << repeat;
-        }
+        ASSERT_NO_FATAL_FAILURE(
+            expectSameBits(run, Form::FusedDeterministic, 40, what));
+        ASSERT_NO_FATAL_FAILURE(expectSameBits(run, Form::Fused, 10, what));
       }
 }
 
