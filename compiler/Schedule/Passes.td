@@ -254,15 +254,8 @@ def SpecializeWarpsPass
     block has a fixed share of them; elsewhere one producer takes the next one
     from a counter in memory (`tilegpu.program_counter`) and tells the others.
 
-    Kernels that do nothing in their loops but add up one product wait for the
-    cache. With `auto`, two blocks in a cluster (`tilegpu.cluster`) then take
-    neighbouring programs, and where these need the same tiles of an operand,
-    each block loads half of them for both. An operand whose place follows from
-    a quotient of the program's number is such a one.
-
     **Example:** tests/compiler/Schedule/specialize-warps.mlir,
-    tests/compiler/Schedule/dynamic-programs.mlir,
-    tests/compiler/Schedule/cluster-loads.mlir
+    tests/compiler/Schedule/dynamic-programs.mlir
 
     **Order:** after `--tilegpu-defer-sums`, before `--tilegpu-stage-loads`.
   }];
@@ -274,8 +267,7 @@ def SpecializeWarpsPass
     Option<"persistent", "persistent", "std::string", /*default=*/"\"auto\"",
            "how blocks take one program after the other: static (or true) by a "
            "fixed share, dynamic by a counter in memory, off (or false) not at "
-           "all; auto: static where programs take equally long, for products in "
-           "clusters of two blocks, else dynamic">];
+           "all; auto: static where programs take equally long, else dynamic">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect",
                            "::flashtile::tilegpu::TileGPUDialect"];

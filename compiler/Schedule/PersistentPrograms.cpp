@@ -41,24 +41,16 @@ static Value allPrograms(ImplicitLocOpBuilder &b) {
 //===----------------------------------------------------------------------===//
 
 ProgramShare flashtile::gpu::shareOfPrograms(ImplicitLocOpBuilder &b,
-                                             bool turns, bool pairs) {
+                                             bool turns) {
   ProgramShare share;
   share.turns = turns;
-  share.pairs = pairs;
   share.block = tilegpu::BlockIdOp::create(b);
   share.blocks = tilegpu::NumBlocksOp::create(b);
   Value programs = allPrograms(b);
-  Value blocks = share.blocks, number = share.block;
-  if (pairs) {
-    Value two = i32(b, 2);
-    programs = arith::DivUIOp::create(
-        b, arith::AddIOp::create(b, programs, i32(b, 1)), two);
-    blocks = arith::DivUIOp::create(b, blocks, two);
-    number = arith::DivUIOp::create(b, number, two);
-  }
   // The last round may have fewer programs than blocks.
-  Value whole = arith::DivUIOp::create(b, programs, blocks);
-  Value rest = arith::RemUIOp::create(b, programs, blocks);
+  Value whole = arith::DivUIOp::create(b, programs, share.blocks);
+  Value rest = arith::RemUIOp::create(b, programs, share.blocks);
+  Value number = share.block;
   if (turns) {
     Value last = arith::SubIOp::create(b, share.blocks, i32(b, 1));
     Value odd = arith::CmpIOp::create(
@@ -87,18 +79,13 @@ static ProgramLoop openFixedLoop(ImplicitLocOpBuilder &b,
     number = arith::SelectOp::create(
         b, odd, arith::SubIOp::create(b, last, number), number);
   }
-  ProgramLoop programs;
-  programs.loop = loop;
-  programs.round = round;
-  programs.place = arith::AddIOp::create(
+  Value place = arith::AddIOp::create(
       b, arith::MulIOp::create(b, round, share.blocks), number);
-  if (share.pairs) {
-    programs.turn = programs.place;
-    programs.last = arith::SubIOp::create(b, allPrograms(b), i32(b, 1));
-    programs.place = arith::MinUIOp::create(b, programs.turn, programs.last);
-  }
-  llvm::append_range(programs.carried, loop.getRegionIterArgs());
-  return programs;
+  return {loop,
+          round,
+          place,
+          {},
+          llvm::to_vector_of<Value>(loop.getRegionIterArgs())};
 }
 
 //===----------------------------------------------------------------------===//
@@ -205,13 +192,9 @@ static ProgramLoop openCountedLoop(ImplicitLocOpBuilder &b,
   Block *body = b.createBlock(&loop.getAfter(), {}, types, locations);
   ArrayRef<BlockArgument> arguments = body->getArguments();
   size_t told = 1 + share.firstPosition.size();
-  ProgramLoop programs;
-  programs.loop = loop;
-  programs.round = arguments[told];
-  programs.place = arguments.front();
-  llvm::append_range(programs.position, arguments.slice(1, told - 1));
-  llvm::append_range(programs.carried, arguments.drop_front(told + 1));
-  return programs;
+  return {loop, arguments[told], arguments.front(),
+          llvm::to_vector_of<Value>(arguments.slice(1, told - 1)),
+          llvm::to_vector_of<Value>(arguments.drop_front(told + 1))};
 }
 
 /// Where the program behind `body`'s is told: in front of the last of several

@@ -39,11 +39,8 @@ std::optional<Persistence> parsePersistence(llvm::StringRef text);
 ///
 /// By a counter: first that of the block's number, then those that one thread
 /// of the producer takes from the counter and tells all others.
-///
-/// In clusters of two blocks, these have neighbouring programs, and as many:
-/// the last one without a neighbour is a program of both.
 struct ProgramShare {
-  bool counts = false, turns = false, pairs = false;
+  bool counts = false, turns = false;
   /// Programs are few and long: who counts takes one when it has copied for the
   /// one before.
   bool areLong = false;
@@ -58,8 +55,7 @@ struct ProgramShare {
 };
 
 /// Computed where `b` is; all threads of the block compute the same.
-ProgramShare shareOfPrograms(mlir::ImplicitLocOpBuilder &b, bool turns,
-                             bool pairs = false);
+ProgramShare shareOfPrograms(mlir::ImplicitLocOpBuilder &b, bool turns);
 
 /// The same with a counter. `readers` arrivals say that all have read a number;
 /// `position` is of program `tilegpu.block_id`.
@@ -71,9 +67,6 @@ struct ProgramLoop {
   mlir::Operation *loop = nullptr; ///< null: there is one program
   mlir::Value round;               ///< programs that the block had before
   mlir::Value place;               ///< of the program, in the order
-  /// In clusters: the same, or one more than `last`, the last program's, where
-  /// the other block has that one, too.
-  mlir::Value turn, last;
   /// What the kernel asks of that place, where programs are counted.
   mlir::SmallVector<mlir::Value> position;
   mlir::SmallVector<mlir::Value> carried;

@@ -122,17 +122,7 @@ void Specializer::makeRings() {
     auto barriers = MbarriersType::get(kernel.getContext(), ring.stages);
     ring.full = tilegpu::MbarriersOp::create(b, barriers, 1);
     if (ring.inLoop || share)
-      ring.empty = tilegpu::MbarriersOp::create(
-          b, barriers, ring.shared ? tilegpu::kClusterBlocks * warps : warps,
-          /*cluster=*/ring.shared);
-    if (ring.shared) {
-      SmallVector<int64_t> half(ring.slot.getShape());
-      half[0] /= tilegpu::kClusterBlocks;
-      ring.halfMap = createTensorMap(b, ring.window,
-                                     SmemType::get(kernel.getContext(), half,
-                                                   ring.slot.getElementType(),
-                                                   ring.slot.getSwizzle()));
-    }
+      ring.empty = tilegpu::MbarriersOp::create(b, barriers, warps);
   }
 }
 
@@ -247,26 +237,12 @@ void Specializer::copy(const RingLoad &each, Value index, IRMapping &mapping) {
   for (Value coordinate : each.window.coordinates)
     coordinates.push_back(toCoordinate(b, inProducer(coordinate, mapping)));
   Value slot = tilegpu::SlotOp::create(b, ring.buffers, index);
-  auto load = [&](Value map, bool multicast) {
-    tilegpu::TmaLoadOp::create(b, map, coordinates, slot, ring.full, index,
-                               multicast);
-  };
-  if (!ring.shared)
-    return load(ring.map, /*multicast=*/false);
-  auto branch = scf::IfOp::create(b, ring.sharedNow, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPoint(branch.thenYield());
-  load(ring.halfMap, /*multicast=*/true);
-  b.setInsertionPoint(branch.elseYield());
-  load(ring.map, /*multicast=*/false);
+  tilegpu::TmaLoadOp::create(b, ring.map, coordinates, slot, ring.full, index);
 }
 
 ProgramLoop Specializer::openPrograms() {
   if (!share)
     return {};
-  // By each role for itself: known before, it would take registers of all.
-  if (share->pairs)
-    share = shareOfPrograms(b, share->turns, share->pairs);
   SmallVector<Value> inits;
   for (Ring &ring : rings)
     if (ring.inLoop)
@@ -389,8 +365,6 @@ void Specializer::writeProducer(int64_t producer) {
         outer.map(id.getResult(), programs.place);
   for (auto [position, value] : llvm::zip(this->positions, programs.position))
     outer.map(position, value);
-  if (programs.turn)
-    compareWithNeighbour(producer, programs, outer);
   for (RingLoad *each : loadsIn(&body, producer))
     produce(*each, counters[each->ring], outer);
   produceLoops(producer, &body, counters, outer);
@@ -557,8 +531,6 @@ void Specializer::rewriteConsumer(Block *block,
   for (RingLoad *each : loadsIn(home))
     consume(*each, counters[each->ring]);
   consumeLoops(home, counters);
-  if (programs.turn)
-    storeOnce(home, programs);
   closePrograms(programs, counters, {});
   b.setInsertionPointToEnd(block);
   tilegpu::YieldOp::create(b);
@@ -627,8 +599,7 @@ Specializer::sharePrograms(std::optional<Persistence> how, int64_t producers) {
       return block != &body && block->getParentOp()->getBlock() != &body;
     });
   } else {
-    chooseCluster(how);
-    share = shareOfPrograms(b, turns, kernel->hasAttr(tilegpu::kClusterAttr));
+    share = shareOfPrograms(b, turns);
   }
   return operations;
 }
@@ -667,12 +638,6 @@ std::string Specializer::run() {
   makeRings();
   b.setInsertionPoint(body.getTerminator());
   auto [producer, consumer] = registersOfRoles(warps / 4);
-  if (kernel->hasAttr(tilegpu::kClusterAttr) && warps == 8) {
-    // Who also computes the neighbour's places takes some from two warpgroups,
-    // whose loops need few beside their sums.
-    producer += 16;
-    consumer -= 8;
-  }
   auto roles = tilegpu::WarpSpecializeOp::create(
       b, int32_t(producer), int32_t(consumer), int32_t(producers));
   Block *produces = &roles.getProducer().emplaceBlock();

@@ -34,10 +34,6 @@ struct Ring {
   /// The ring with whose tiles these come, and whose barriers they share.
   std::optional<unsigned> leader;
   mlir::Value map, buffers, full, empty;
-  /// Two blocks of a cluster may load its tiles together; whether they do so
-  /// now (i1), and the map of half a tile.
-  bool shared = false;
-  mlir::Value sharedNow, halfMap;
 
   int64_t bytes() const { return sharedBytes(slot); }
 };
@@ -104,14 +100,6 @@ private:
   llvm::SmallVector<RingLoad *> companionsOf(const RingLoad &each);
   /// How blocks share the programs; nothing where each has one, and why.
   std::optional<Persistence> choosePersistence(std::string &whyNot);
-  /// Clusters of two blocks for products of kernels that do nothing else
-  /// (ClusterLoads.cpp).
-  void chooseCluster(std::optional<Persistence> how);
-  /// Whether the neighbour loads the same tiles for its program.
-  void compareWithNeighbour(int64_t producer, const ProgramLoop &programs,
-                            mlir::IRMapping &mapping);
-  /// Of a program that both blocks compute, one stores.
-  void storeOnce(mlir::Block *home, const ProgramLoop &programs);
   void findPositions(llvm::ArrayRef<mlir::Operation *> operations);
   /// Positions of program `place`, computed where `b` is.
   llvm::SmallVector<mlir::Value> positionsOf(mlir::Value place);

@@ -122,39 +122,6 @@ TEST_F(MatmulGpuTest, ResultsBesideOthers) {
   }
 }
 
-// On Hopper two blocks load tiles of b for each other, where the programs that
-// they take at the same time need the same: not at the end of a column of an
-// odd number of tiles, and the last program may have no neighbour at all.
-TEST_F(MatmulGpuTest, BlocksThatLoadForEachOther) {
-  struct Size {
-    int64_t batch, m, n, k;
-  };
-  for (const Size &size :
-       {Size{1, 128, 256, 64}, Size{1, 300, 256, 1000}, Size{1, 128, 700, 200},
-        Size{1, 1200, 520, 72}, Size{3, 130, 264, 136},
-        Size{1, 2650, 3328, 136}, Size{1, 11 * 128, 256 * 25, 192}}) {
-    const Tensor a =
-        Tensor::randn({size.batch, size.m, size.k}, DType::BF16, 1);
-    const Tensor b =
-        Tensor::randn({size.batch, size.k, size.n}, DType::BF16, 2);
-    const Tensor turned = b.transpose(1, 2).contiguous().to(gpu0);
-    const Tensor truth = reference::matmul(a, b);
-    const Tensor plain = reference::matmul(a, b, DType::F32).to(DType::BF16);
-    for (const MatmulTiles tiles :
-         {MatmulTiles{128, 256, 64, 8, 4}, MatmulTiles{128, 128, 64, 8, 3},
-          MatmulTiles{64, 256, 64, 4, 2}, MatmulTiles{192, 128, 64, 12, 2}}) {
-      MatmulOptions options;
-      options.tiles = tiles;
-      for (const Tensor &right : {b.to(gpu0), turned.transpose(1, 2)})
-        EXPECT_TRUE(accepted(reference::judge(
-            matmul(a.to(gpu0), right, options).to(Device::cpu()), truth,
-            plain)))
-            << a.describe() << " " << right.describe() << ", tiles of "
-            << tiles.blockM << " x " << tiles.blockN;
-    }
-  }
-}
-
 TEST_F(SoftmaxGpuTest, AnyLengthAndCausal) {
   for (auto [rows, columns] : {std::pair(5, 100), std::pair(70, 256),
                                std::pair(3, 4096), std::pair(2, 20000)})

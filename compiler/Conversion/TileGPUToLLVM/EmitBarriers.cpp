@@ -12,8 +12,6 @@
 
 #include "compiler/Conversion/TileGPUToLLVM/GpuEmitter.h"
 
-#include "dialects/TileGPU/IR/LaunchAttributes.h"
-
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -119,22 +117,11 @@ void GpuEmitter::makeMbarriers() {
     inlinePtx(Type(), "fence.proxy.async;", "~{memory}", {});
   }
   NVVM::BarrierOp::create(b);
-  clusterBarrier(/*isUniform=*/true);
   // Whoever reads a word waits for it at a barrier.
   for (tilegpu::WordsOp maker : words) {
     mbarriers[maker.getWords()] = mbarrierBytes;
     mbarrierBytes += maker.getWords().getType().getCount() * bytesOfWord;
   }
-}
-
-void GpuEmitter::clusterBarrier(bool isUniform) {
-  if (!kernel->hasAttr(tilegpu::kClusterAttr))
-    return;
-  StringRef suffix = isUniform ? ".aligned;" : ";";
-  inlinePtx(Type(),
-            "barrier.cluster.arrive.release" + suffix +
-                "\nbarrier.cluster.wait.acquire" + suffix,
-            "~{memory}", {});
 }
 
 void GpuEmitter::placeMbarriers() {
@@ -163,20 +150,6 @@ void GpuEmitter::emitMbarrierExpect(tilegpu::MbarrierExpectOp op) {
 
 void GpuEmitter::emitMbarrierArrive(tilegpu::MbarrierArriveOp op) {
   Value address = mbarrierAddress(op.getBarriers(), op.getIndex());
-  auto maker = op.getBarriers().getDefiningOp<tilegpu::MbarriersOp>();
-  if (maker && maker.getCluster()) {
-    // In both blocks of the cluster.
-    Value arrives = role == Role::Producer ? i32(1) : firstLane();
-    inlinePtx(Type(),
-              "{\n.reg .pred p;\n.reg .b32 other, there;\n"
-              "setp.ne.b32 p, $1, 0;\n"
-              "mov.u32 other, %cluster_ctarank;\nxor.b32 other, other, 1;\n"
-              "mapa.shared::cluster.u32 there, $0, other;\n"
-              "@p mbarrier.arrive.shared::cta.b64 _, [$0];\n"
-              "@p mbarrier.arrive.shared::cluster.b64 _, [there];\n}",
-              "r,r,~{memory}", {address, arrives});
-    return;
-  }
   if (role == Role::Producer) {
     inlinePtx(Type(), "mbarrier.arrive.shared::cta.b64 _, [$0];", "r,~{memory}",
               address);

@@ -66,8 +66,6 @@ LogicalResult GpuEmitter::emit(ValueRange arguments, ValueRange grid,
   allocateShared();
   makeMbarriers();
   LogicalResult emitted = emitBlock(kernel.getBody().front());
-  // No block ends while the other may copy to its memory.
-  clusterBarrier(/*isUniform=*/false);
   placeMbarriers();
   if (succeeded(emitted))
     sinkLateLoads();

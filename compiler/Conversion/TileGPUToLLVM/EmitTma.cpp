@@ -84,17 +84,17 @@ static std::string coordinateList(size_t place, size_t count) {
 }
 
 void GpuEmitter::forBoxes(
-    tilegpu::TensorMapType map, Value slot, ValueRange coordinates, Value share,
-    bool byWarp, function_ref<void(Value address, ArrayRef<Value> at)> copy,
+    tilegpu::TensorMapType map, Value slot, ValueRange coordinates, bool byWarp,
+    function_ref<void(Value address, ArrayRef<Value> at)> copy,
     function_ref<void()> finish) {
   SharedLayout memory = sharedLayoutOf(cast<tilegpu::SmemType>(slot.getType()));
   Value start = smemAddress(slot);
   SmallVector<Value> at;
   for (Value coordinate : coordinates)
     at.push_back(scalar(coordinate));
-  if (share) {
+  if (byWarp) {
     // Rows follow each other in memory, one span each.
-    Value row = arith::MulIOp::create(b, share, i32(map.getRows()));
+    Value row = arith::MulIOp::create(b, self.warp, i32(map.getRows()));
     at[1] = arith::AddIOp::create(b, at[1], row);
     start = arith::AddIOp::create(
         b, start, arith::MulIOp::create(b, row, i32(memory.rowStride())));
@@ -138,24 +138,15 @@ void GpuEmitter::emitTmaLoad(tilegpu::TmaLoadOp op) {
   size_t rank = op.getCoordinates().size();
   std::string text = "cp.async.bulk.tensor." + std::to_string(rank) +
                      "d.shared::cluster.global.tile.mbarrier::complete_tx::"
-                     "bytes";
-  const std::string places =
-      " [$0], [$1, " + coordinateList(3, rank) + "], [$2]";
-  Value share;
-  if (op.getMulticast()) {
-    share = readAgain(b, "cluster_ctarank");
-    text = "{ .reg .b16 all; mov.b16 all, 3; " + text + ".multicast::cluster" +
-           places + ", all; }";
-  } else {
-    text += places + ";";
-  }
+                     "bytes [$0], [$1, " +
+                     coordinateList(3, rank) + "], [$2];";
   std::string constraints = "r,l,r,";
   for (size_t index = 0; index < rank; ++index)
     constraints += "r,";
   Value barrier = mbarrierAddress(op.getBarriers(), op.getIndex());
   Value map = tensorMaps.lookup(op.getMap());
   forBoxes(
-      op.getMap().getType(), op.getSlot(), op.getCoordinates(), share,
+      op.getMap().getType(), op.getSlot(), op.getCoordinates(),
       /*byWarp=*/false,
       [&](Value address, ArrayRef<Value> at) {
         SmallVector<Value> operands = {address, map, barrier};
@@ -175,8 +166,7 @@ void GpuEmitter::emitTmaStore(tilegpu::TmaStoreOp op) {
     constraints += "r,";
   Value map = tensorMaps.lookup(op.getMap());
   forBoxes(
-      op.getMap().getType(), op.getSlot(), op.getCoordinates(),
-      op.getByWarp() ? self.warp : Value(), op.getByWarp(),
+      op.getMap().getType(), op.getSlot(), op.getCoordinates(), op.getByWarp(),
       [&](Value address, ArrayRef<Value> at) {
         SmallVector<Value> operands = {address, map};
         llvm::append_range(operands, at);

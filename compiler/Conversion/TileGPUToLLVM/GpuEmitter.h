@@ -330,8 +330,6 @@ private:
                         const llvm::Twine &constraints,
                         mlir::ValueRange operands);
   void makeMbarriers();
-  /// A barrier of all threads of the block's cluster, if it has one.
-  void clusterBarrier(bool isUniform);
   /// Behind scratch space, whose size is known when the body is emitted.
   void placeMbarriers();
   /// Of one of `barriers`, or of the words that they may be.
@@ -354,11 +352,10 @@ private:
   mlir::LogicalResult emitStoreShared(tilegpu::StoreSharedOp op);
   void emitLoadShared(tilegpu::LoadSharedOp op);
   void sinkLateLoads();
-  /// By the role's single thread, or by one of each warp: one copy for each box
-  /// of a tile, or of the rows of `share` where several make a slot.
+  /// By the role's single thread: one copy for each box of a tile.
   void forBoxes(
       tilegpu::TensorMapType map, mlir::Value slot,
-      mlir::ValueRange coordinates, mlir::Value share, bool byWarp,
+      mlir::ValueRange coordinates, bool byWarp,
       llvm::function_ref<void(mlir::Value, llvm::ArrayRef<mlir::Value>)> copy,
       llvm::function_ref<void()> finish);
 

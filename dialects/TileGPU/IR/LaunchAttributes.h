@@ -42,8 +42,6 @@ inline constexpr char kNumThreadsAttr[] = "tilegpu.num_threads";
 
 /// Integer: blocks of a cluster along x. By default 1.
 inline constexpr char kClusterAttr[] = "tilegpu.cluster";
-/// Blocks that copy for each other, where any do.
-inline constexpr int64_t kClusterBlocks = 2;
 
 /// Integer: blocks for each multiprocessor. The grid then has at most so many
 /// blocks in all, and each takes one program after the other; the extents that

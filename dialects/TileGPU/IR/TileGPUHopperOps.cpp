@@ -366,38 +366,9 @@ static LogicalResult verifyCopy(Operation *op, TensorMapType map,
   return success();
 }
 
-/// What two blocks do together.
-static LogicalResult verifyCluster(Operation *op, StringRef what) {
-  auto kernel = op->getParentOfType<KernelOp>();
-  auto blocks =
-      kernel ? kernel->getAttrOfType<IntegerAttr>(kClusterAttr) : IntegerAttr();
-  if (!blocks || blocks.getInt() != kClusterBlocks)
-    return op->emitOpError("expected '")
-           << what << "' in a kernel with '" << kClusterAttr
-           << "' = " << kClusterBlocks << " only";
-  return success();
-}
-
-LogicalResult MbarriersOp::verify() {
-  return getCluster() ? verifyCluster(*this, "cluster") : success();
-}
-
 LogicalResult TmaLoadOp::verify() {
-  TensorMapType map = getMap().getType();
-  if (getMulticast()) {
-    if (failed(verifyCluster(*this, "multicast")))
-      return failure();
-    // What the blocks' rows share of the swizzle's pattern.
-    constexpr int64_t kPattern = 8;
-    ArrayRef<int64_t> shape = map.getShape();
-    if (shape.size() < 2 || shape[shape.size() - 2] != map.getRows() ||
-        map.getRows() % kPattern != 0)
-      return emitOpError("expected a box with a multiple of 8 rows along the "
-                         "second dimension only, but got ")
-             << map;
-  }
-  return verifyCopy(*this, map, getCoordinates().size(), getSlot().getType(),
-                    getMulticast() ? kClusterBlocks : 1);
+  return verifyCopy(*this, getMap().getType(), getCoordinates().size(),
+                    getSlot().getType());
 }
 
 LogicalResult TmaStoreOp::verify() {

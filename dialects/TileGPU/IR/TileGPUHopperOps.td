@@ -178,8 +178,6 @@ def TileGPU_MbarriersOp : TileGPU_Op<"mbarriers", [HasParent<"::flashtile::tile:
     Each phase of each barrier ends with `arrivals` arrivals and all the bytes
     that these announced (PTX ISA, section "mbarrier"). The barriers are ready
     when the kernel starts, all in phase 0, wherever in the body this stands.
-    With `cluster`, an arrival counts in both blocks of a cluster of two
-    (`tilegpu.cluster` of the kernel).
 
     Example:
 
@@ -193,11 +191,9 @@ def TileGPU_MbarriersOp : TileGPU_Op<"mbarriers", [HasParent<"::flashtile::tile:
     ```
   }];
   let arguments = (ins
-    ConfinedAttr<I32Attr, [IntPositive, IntMaxValue<1048575>]>:$arrivals,
-    UnitAttr:$cluster);
+    ConfinedAttr<I32Attr, [IntPositive, IntMaxValue<1048575>]>:$arrivals);
   let results = (outs Res<TileGPU_MbarriersType, "the barriers", [MemAlloc]>:$barriers);
   let assemblyFormat = "attr-dict `:` type($barriers)";
-  let hasVerifier = 1;
 }
 
 def TileGPU_MbarrierExpectOp : TileGPU_SyncOp<"mbarrier_expect"> {
@@ -386,11 +382,6 @@ def TileGPU_TmaLoadOp : TileGPU_SyncOp<"tma_load"> {
     times its innermost extent rounded up to whole swizzle spans. Issued by the
     role's single thread.
 
-    With `multicast`, both blocks of a cluster of two (`tilegpu.cluster` of the
-    kernel) issue it for the same tile: each copies half of the rows, which the
-    map's tile has, to the same slot of both, and all bytes count for the same
-    barrier of both.
-
     Example:
 
     ```mlir
@@ -420,8 +411,7 @@ def TileGPU_TmaLoadOp : TileGPU_SyncOp<"tma_load"> {
     Arg<Variadic<I32>, "the tile's first element, innermost first">:$coordinates,
     Arg<TileGPU_SmemType, "where to write">:$slot,
     Arg<TileGPU_MbarriersType, "barriers">:$barriers,
-    Arg<I32, "the barrier that counts the bytes">:$index,
-    UnitAttr:$multicast);
+    Arg<I32, "the barrier that counts the bytes">:$index);
   let assemblyFormat = [{
     $map `[` $coordinates `]` `to` $slot `signal` $barriers `[` $index `]`
     attr-dict `:` type($map) `,` type($slot) `,` type($barriers)

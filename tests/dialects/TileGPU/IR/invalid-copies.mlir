@@ -154,66 +154,6 @@ tile.kernel @slot(%x: !tile.ptr<bf16>, %n: i32) grid(n) -> (1) {
 
 // -----
 
-// Blocks copy for each other in clusters only.
-#n = affine_map<()[n] -> (n)>
-tile.kernel @alone(%x: !tile.ptr<bf16>, %n: i32) grid(n) -> (1) {
-  %m = tilegpu.tensor_map {argument = 0 : i64, extents = [64, #n], strides = [64]}
-      : !tilegpu.tensor_map<32x64xbf16, swizzle = 128>
-  %b = tilegpu.mbarriers {arrivals = 1 : i32} : !tilegpu.mbarriers<1>
-  %r = tilegpu.alloc : !tilegpu.ring<1 x 64x64xbf16, swizzle = 128>
-  %s = tilegpu.slot %r[%n] : !tilegpu.ring<1 x 64x64xbf16, swizzle = 128>
-  // expected-error@+1 {{expected 'multicast' in a kernel with 'tilegpu.cluster' = 2 only}}
-  tilegpu.tma_load %m[%n, %n] to %s signal %b[%n] {multicast}
-      : !tilegpu.tensor_map<32x64xbf16, swizzle = 128>, !tilegpu.smem<64x64xbf16, swizzle = 128>,
-        !tilegpu.mbarriers<1>
-  tile.return
-}
-
-// -----
-
-tile.kernel @arrivals() grid() -> (1) {
-  // expected-error@+1 {{expected 'cluster' in a kernel with 'tilegpu.cluster' = 2 only}}
-  %b = tilegpu.mbarriers {arrivals = 1 : i32, cluster} : !tilegpu.mbarriers<1>
-  tile.return
-}
-
-// -----
-
-// Each copies half of the rows.
-#n = affine_map<()[n] -> (n)>
-tile.kernel @halves(%x: !tile.ptr<bf16>, %n: i32) grid(n) -> (1)
-    attributes {tilegpu.cluster = 2 : i64} {
-  %m = tilegpu.tensor_map {argument = 0 : i64, extents = [64, #n], strides = [64]}
-      : !tilegpu.tensor_map<64x64xbf16, swizzle = 128>
-  %b = tilegpu.mbarriers {arrivals = 1 : i32} : !tilegpu.mbarriers<1>
-  %r = tilegpu.alloc : !tilegpu.ring<1 x 64x64xbf16, swizzle = 128>
-  %s = tilegpu.slot %r[%n] : !tilegpu.ring<1 x 64x64xbf16, swizzle = 128>
-  // expected-error@+1 {{expected a slot of 128x64x'bf16', swizzle = 128, but got '!tilegpu.smem<64x64xbf16, swizzle = 128>'}}
-  tilegpu.tma_load %m[%n, %n] to %s signal %b[%n] {multicast}
-      : !tilegpu.tensor_map<64x64xbf16, swizzle = 128>, !tilegpu.smem<64x64xbf16, swizzle = 128>,
-        !tilegpu.mbarriers<1>
-  tile.return
-}
-
-// -----
-
-#n = affine_map<()[n] -> (n)>
-tile.kernel @fewRows(%x: !tile.ptr<bf16>, %n: i32) grid(n) -> (1)
-    attributes {tilegpu.cluster = 2 : i64} {
-  %m = tilegpu.tensor_map {argument = 0 : i64, extents = [64, #n], strides = [64]}
-      : !tilegpu.tensor_map<4x64xbf16, swizzle = 128>
-  %b = tilegpu.mbarriers {arrivals = 1 : i32} : !tilegpu.mbarriers<1>
-  %r = tilegpu.alloc : !tilegpu.ring<1 x 8x64xbf16, swizzle = 128>
-  %s = tilegpu.slot %r[%n] : !tilegpu.ring<1 x 8x64xbf16, swizzle = 128>
-  // expected-error@+1 {{expected a box with a multiple of 8 rows along the second dimension only, but got '!tilegpu.tensor_map<4x64xbf16, swizzle = 128>'}}
-  tilegpu.tma_load %m[%n, %n] to %s signal %b[%n] {multicast}
-      : !tilegpu.tensor_map<4x64xbf16, swizzle = 128>, !tilegpu.smem<8x64xbf16, swizzle = 128>,
-        !tilegpu.mbarriers<1>
-  tile.return
-}
-
-// -----
-
 // A store would write what is not of the tile.
 #n = affine_map<()[n] -> (n)>
 tile.kernel @ragged(%x: !tile.ptr<bf16>, %n: i32) grid(n) -> (1) {
