@@ -15,7 +15,6 @@
 #include "kernels/FlashAttentionBackwardSteps.h"
 #include "kernels/FlashAttentionOperands.h"
 #include "kernels/LookupTable.h"
-#include "runtime/EnvOptions.h"
 #include "runtime/Jit.h"
 
 #include <algorithm>
@@ -71,12 +70,11 @@ static void checkProblem(const Tensor &q, const FlashAttentionSaved &saved,
 //===----------------------------------------------------------------------===//
 
 static Kernel kernelFor(const std::string &part, Config config,
-                        const FlashAttentionTiles &tiles, Device device,
-                        const char *persistent = "auto") {
+                        const FlashAttentionTiles &tiles, Device device) {
   using Key =
       std::tuple<int, int, std::string, ElementType, int64_t, int64_t, int64_t,
                  int64_t, int64_t, bool, int, bool, bool, bool, bool, bool,
-                 bool, bool, bool, int64_t, int64_t, int64_t, std::string>;
+                 bool, bool, bool, int64_t, int64_t, int64_t>;
   config.blockM = tiles.blockM;
   config.blockN = tiles.blockN;
   const Key key = {static_cast<int>(device.kind()),
@@ -100,16 +98,12 @@ static Kernel kernelFor(const std::string &part, Config config,
                    config.hasGradLse,
                    config.keysBlockM,
                    config.keysBlockN,
-                   config.width,
-                   persistent};
+                   config.width};
   static LookupTable<Key, Kernel> table;
   return table.get(key, [&] {
     CompilerOptions compiler;
     compiler.numWarps = tiles.numWarps;
     compiler.numStages = tiles.numStages;
-    // Unless the environment says how.
-    if (device.isCuda() && EnvOptions::read().persistent.text == "auto")
-      compiler.persistent = persistent;
     const auto build = part == "finish" && config.causal
                            ? buildFlashAttentionBackwardFinishCausal
                        : part == "rows"    ? buildFlashAttentionBackwardRows
@@ -275,7 +269,7 @@ private:
   Kernel keysKernel() const {
     Config part = config;
     part.hasORest = part.hasGradLse = false;
-    return kernelFor("keys", part, tiles.keys, device, keysPersistence());
+    return kernelFor("keys", part, tiles.keys, device);
   }
   Kernel mendKernel() const {
     Config part = config;
@@ -301,15 +295,6 @@ private:
       part.hasLseRest = part.addsDq = false;
     return kernelFor("finish", part, flashAttentionBackwardFinishTiles(kind),
                      device);
-  }
-
-  /// How blocks of a GPU take programs of `keys`. Where they differ and are
-  /// long, a block for each was 1 to 2 % faster: what one block prepares for
-  /// its next program is worth little then.
-  const char *keysPersistence() const {
-    constexpr int64_t kLong = 4096 * 128, kNarrow = 128;
-    const bool isLong = q.headDim <= kNarrow && q.rows * q.headDim >= kLong;
-    return config.causal && isLong ? "off" : "auto";
   }
 
   FlashAttentionTiles rowTiles() const {
