@@ -233,9 +233,11 @@ std::vector<ShippedKernel> shippedKernels() {
 /// bytes keep a value or two outside of their loops there.
 const std::map<std::string, int64_t> knownToSpill = {
     {"grouped_keys_and_dq_bf16_d64_causal_sm_90a", 20},
+    {"grouped_keys_and_dq_bf16_d112_causal_sm_80", 40},
     {"grouped_keys_and_dq_bf16_d136_causal_sm_80", 72},
     {"grouped_keys_and_dq_bf16_d136_sm_80", 28},
     {"grouped_keys_and_dq_bf16_d96_sm_80", 8},
+    {"grouped_keys_bf16_d112_causal_sm_80", 28},
     {"grouped_keys_bf16_d160_causal_sm_80", 12},
     {"grouped_keys_bf16_d192_causal_sm_80", 20},
     {"grouped_keys_bf16_d192_sm_80", 40},
@@ -245,6 +247,7 @@ const std::map<std::string, int64_t> knownToSpill = {
     {"keys_and_dq_bf16_d96_causal_sm_90a", 4},
     {"keys_bf16_d112_causal_sm_90a", 8},
     {"keys_bf16_d112_sm_90a", 4},
+    {"queries_bf16_d112_causal_sm_90a", 4},
     {"rows_bf16_d136_causal_sm_90a", 4},
     {"keys_bf16_d96_causal_sm_90a", 8},
 };
