@@ -314,7 +314,7 @@ private:
 };
 
 /// The element type of an operand.
-static Type elementOf(Value operand) {
+static Type elementOfOperand(Value operand) {
   if (auto memory = dyn_cast<tilegpu::SmemType>(operand.getType()))
     return memory.getElementType();
   return getElementType(operand.getType());
@@ -337,7 +337,7 @@ struct GpuEmitter::MmaPlan {
 };
 
 GpuEmitter::MmaPlan::MmaPlan(tilegpu::MmaOp op, int64_t warps) {
-  int64_t bits = elementOf(op.getA()).getIntOrFloatBitWidth();
+  int64_t bits = elementOfOperand(op.getA()).getIntOrFloatBitWidth();
   int64_t warpsM = op.getWarpsM(), warpsN = op.getWarpsN();
   auto result = cast<RankedTensorType>(op.getType());
   auto memory = dyn_cast<tilegpu::SmemType>(op.getA().getType());
@@ -379,7 +379,7 @@ void GpuEmitter::emitMmaStep(const MmaPlan &plan,
 }
 
 LogicalResult GpuEmitter::emitMma(tilegpu::MmaOp op) {
-  Type element = elementOf(op.getA());
+  Type element = elementOfOperand(op.getA());
   InputPrecision precision = op.getInputPrecision();
   if (element.isF64() || (element.isF32() && precision == InputPrecision::IEEE))
     return emitMultiplyAdds(op), success();
@@ -466,7 +466,7 @@ bool GpuEmitter::findProductLoop(scf::ForOp loop, ProductLoop &found) {
     return false;
   found.buffer = buffer.getArgNumber() - 1;
   // Each step has instructions of its own that load it.
-  Type element = elementOf(product.getA());
+  Type element = elementOfOperand(product.getA());
   if (element.isF32() || element.isF64() ||
       instructionOf(element).first.empty())
     return false;
@@ -487,7 +487,7 @@ LogicalResult GpuEmitter::emitProductLoop(scf::ForOp loop,
                                           const ProductLoop &parts) {
   tilegpu::MmaOp product = parts.product;
   const MmaPlan plan(product, warpCount());
-  Type element = elementOf(product.getA());
+  Type element = elementOfOperand(product.getA());
   auto [shape, name] = instructionOf(element);
   const MmaInstruction instruction(b, element, shape, name);
   auto placeOf = [&](tilegpu::SlotOp slot, Value buffer) -> Value {
