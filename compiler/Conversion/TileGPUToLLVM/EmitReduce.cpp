@@ -204,65 +204,79 @@ void GpuEmitter::combineWarps(Operation *reduce, const ReductionPlan &plan,
 // Reductions
 //===----------------------------------------------------------------------===//
 
+/// What an element gives to a reduction: one value for each operand, and where
+/// lines are padded and the reduction has no neutral element, whether it is
+/// one.
+SmallVector<Value> GpuEmitter::elementToReduce(Operation *reduce, bool isPadded,
+                                               int64_t index) {
+  const unsigned axis = reduce->getAttrOfType<IntegerAttr>("axis").getInt();
+  DistributedLayout layout = layoutOf(reduce->getOperand(0).getType());
+  SmallVector<Value> values;
+  for (Value operand : reduce->getOperands()) {
+    Value value = tiles.at(operand)[index];
+    // Sums of narrow floats are made in f32.
+    if (isa<SumOp>(reduce) && isa<FloatType>(value.getType()) &&
+        value.getType().getIntOrFloatBitWidth() < 32)
+      value = arith::ExtFOp::create(b, b.getF32Type(), value);
+    values.push_back(value);
+  }
+  if (!isPadded)
+    return values;
+  Value inLine = arith::CmpIOp::create(b, arith::CmpIPredicate::ult,
+                                       coordinate(layout, index, axis),
+                                       i32(layout.shape()[axis]));
+  if (isa<ReduceOp>(reduce))
+    values.push_back(inLine);
+  else
+    values.front() = arith::SelectOp::create(
+        b, inLine, values.front(),
+        neutralElement(b, reduce, values.front().getType()));
+  return values;
+}
+
+/// The parts of lines that a thread has, each reduced. The largest of many is
+/// found in several chains: one would have to wait for each of its steps. Lines
+/// take turns, so that theirs run side by side. Warps beside a producer have
+/// registers for more of them.
+std::vector<SmallVector<Value>>
+GpuEmitter::reduceOwn(Operation *reduce, const ReductionPlan &plan) {
+  const size_t chainCount = !isa<MaxOp, MinOp>(reduce) ? 1
+                            : role == Role::Consumer   ? 4
+                                                       : 2;
+  size_t longest = 0;
+  for (const auto &line : plan.registers)
+    longest = std::max(longest, line.size());
+  std::vector<SmallVector<SmallVector<Value>>> chains(plan.registers.size());
+  for (size_t place = 0; place < longest; ++place)
+    for (auto [line, ofLine] : llvm::zip(plan.registers, chains)) {
+      if (place >= line.size())
+        continue;
+      SmallVector<Value> values =
+          elementToReduce(reduce, plan.isPadded, line[place]);
+      if (place < chainCount) {
+        ofLine.push_back(values);
+        continue;
+      }
+      SmallVector<Value> &chain = ofLine[place % chainCount];
+      chain = combine(reduce, chain, values);
+    }
+  std::vector<SmallVector<Value>> partials;
+  for (const SmallVector<SmallVector<Value>> &ofLine : chains) {
+    SmallVector<Value> partial = ofLine.front();
+    for (const SmallVector<Value> &chain : llvm::drop_begin(ofLine))
+      partial = combine(reduce, partial, chain);
+    partials.push_back(partial);
+  }
+  return partials;
+}
+
 LogicalResult GpuEmitter::emitReduce(Operation *op) {
   unsigned axis = op->getAttrOfType<IntegerAttr>("axis").getInt();
   DistributedLayout layout = layoutOf(op->getOperand(0).getType());
   std::optional<ReductionPlan> plan = planReduction(layout, axis);
   if (!plan)
     return op->emitOpError("in this layout is not supported");
-  bool general = isa<ReduceOp>(op);
-  int64_t extent = layout.shape()[axis];
-  // Sums of narrow floats are made in f32.
-  auto widen = [&](Value value) -> Value {
-    bool narrow = isa<SumOp>(op) && isa<FloatType>(value.getType()) &&
-                  value.getType().getIntOrFloatBitWidth() < 32;
-    return narrow ? Value(arith::ExtFOp::create(b, b.getF32Type(), value))
-                  : value;
-  };
-  std::vector<SmallVector<Value>> partials;
-  // The largest of many is found in several chains: one would have to wait for
-  // each of its steps. Lines take turns, so that theirs run side by side. Warps
-  // beside a producer have registers for more of them.
-  const size_t chainCount = !isa<MaxOp, MinOp>(op)   ? 1
-                            : role == Role::Consumer ? 4
-                                                     : 2;
-  const size_t lineCount = plan->registers.size();
-  size_t longest = 0;
-  for (const auto &line : plan->registers)
-    longest = std::max(longest, line.size());
-  std::vector<SmallVector<SmallVector<Value>>> chains(lineCount);
-  for (size_t place = 0; place < longest; ++place)
-    for (size_t line = 0; line < lineCount; ++line) {
-      if (place >= plan->registers[line].size())
-        continue;
-      int64_t index = plan->registers[line][place];
-      SmallVector<Value> values;
-      for (Value operand : op->getOperands())
-        values.push_back(widen(tiles.at(operand)[index]));
-      if (plan->isPadded) {
-        Value inLine =
-            arith::CmpIOp::create(b, arith::CmpIPredicate::ult,
-                                  coordinate(layout, index, axis), i32(extent));
-        if (general)
-          values.push_back(inLine);
-        else
-          values.front() = arith::SelectOp::create(
-              b, inLine, values.front(),
-              neutralElement(b, op, values.front().getType()));
-      }
-      if (place < chainCount) {
-        chains[line].push_back(values);
-      } else {
-        SmallVector<Value> &chain = chains[line][place % chainCount];
-        chain = combine(op, chain, values);
-      }
-    }
-  for (const SmallVector<SmallVector<Value>> &ofLine : chains) {
-    SmallVector<Value> partial = ofLine.front();
-    for (const SmallVector<Value> &chain : llvm::drop_begin(ofLine))
-      partial = combine(op, partial, chain);
-    partials.push_back(partial);
-  }
+  std::vector<SmallVector<Value>> partials = reduceOwn(op, *plan);
   for (int64_t mask : plan->laneMasks)
     for (SmallVector<Value> &partial : partials) {
       SmallVector<Value> other;

@@ -182,6 +182,10 @@ private:
   llvm::SmallVector<mlir::Value> emitCombiner(mlir::Region &combiner,
                                               mlir::ValueRange lhs,
                                               mlir::ValueRange rhs);
+  llvm::SmallVector<mlir::Value> elementToReduce(mlir::Operation *reduce,
+                                                 bool isPadded, int64_t index);
+  std::vector<llvm::SmallVector<mlir::Value>>
+  reduceOwn(mlir::Operation *reduce, const ReductionPlan &plan);
   void combineWarps(mlir::Operation *reduce, const ReductionPlan &plan,
                     std::vector<llvm::SmallVector<mlir::Value>> &partials);
   /// The values that the same lane of other warps holds; one list for each of
