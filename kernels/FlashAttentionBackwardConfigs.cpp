@@ -134,11 +134,6 @@ flashtile::flashAttentionBackwardMendTiles(const FlashAttentionClass &kind,
   int64_t blockN = keysBlockN;
   while (blockN > most && blockN % 2 == 0)
     blockN /= 2;
-  // With eight, ptxas spills a few bytes of f32 so that two blocks fit.
-  const bool isTight =
-      kind.device == DeviceClass::Sm90a && isWide && kind.headDim <= kWide;
-  if (isTight)
-    return {rows, blockN, 4, 2};
   return {rows, blockN, 8, 1};
 }
 
