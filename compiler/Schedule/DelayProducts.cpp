@@ -121,14 +121,31 @@ static bool collectShaping(Addition &found) {
   return found.add != nullptr;
 }
 
+/// Whether it may read or write the memory of tensors.
+static bool usesTensors(Operation &op) {
+  return !isMemoryEffectFree(&op) &&
+         !isa<WgmmaOp, WgmmaWaitOp, MbarrierWaitOp, MbarrierArriveOp,
+              tilegpu::FenceProxyOp, SlotOp, tilegpu::LoadSharedOp, StageOp>(
+             op);
+}
+
 static bool hasOtherEffects(Addition &found) {
-  return llvm::any_of(found.loop.getBody()->without_terminator(),
-                      [&](Operation &op) {
-                        return !isMemoryEffectFree(&op) && &op != found.add &&
-                               !isa<WgmmaOp, WgmmaWaitOp, MbarrierWaitOp,
-                                    MbarrierArriveOp, tilegpu::FenceProxyOp,
-                                    SlotOp, tilegpu::LoadSharedOp, StageOp>(op);
-                      });
+  return llvm::any_of(
+      found.loop.getBody()->without_terminator(),
+      [&](Operation &op) { return usesTensors(op) && &op != found.add; });
+}
+
+/// Whether the memory of tensors is used between the loops, which are in one
+/// block: the last addition of one comes in the first iteration of the next.
+static bool useTensorsBetween(ArrayRef<Addition> additions) {
+  for (size_t index = 1; index < additions.size(); ++index) {
+    scf::ForOp before = additions[index - 1].loop, loop = additions[index].loop;
+    for (Operation *op = before->getNextNode(); op != loop;
+         op = op->getNextNode())
+      if (usesTensors(*op))
+        return true;
+  }
+  return false;
 }
 
 /// Why the loop's staged operand is not that of such a product, or nothing.
@@ -431,6 +448,8 @@ flashtile::gpu::delayProducts(SmallVectorImpl<scf::ForOp> &loops,
       return "loops add different products";
   if (!countsAll(additions))
     return "no counter counts all of its iterations";
+  if (useTensorsBetween(additions))
+    return "memory is used between its loops";
   tilegpu::AllocOp ring = findTurnBuffers(additions.front().stage, sharedLimit);
   if (!ring)
     return "there is no room for two buffers";
