@@ -38,6 +38,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/TypeUtilities.h"
 
 #include <vector>
 
@@ -199,8 +200,10 @@ Rotation::State Rotation::firstStage(const Chain &chain, Value counter,
     if (&op == chain.first.wait)
       cast<WgmmaWaitOp>(clone).setPending(pending ? 1 : 0);
     if (pending && &op == chain.fence.tile.getDefiningOp()) {
-      tilegpu::ScheduleFenceOp::create(b, mapping.lookup(chain.fence.tile),
-                                       chain.fence.isFirst);
+      // Of other types, the wait is where an assembler wants it.
+      Value tile = mapping.lookup(chain.fence.tile);
+      if (getElementTypeOrSelf(tile.getType()).isF32())
+        tilegpu::ScheduleFenceOp::create(b, tile, chain.fence.isFirst);
       next.carried[chain.counter] = pending->carried[chain.counter];
       sum = finishSecond(chain, running, index, next);
     }

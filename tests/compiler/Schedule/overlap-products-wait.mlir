@@ -107,3 +107,54 @@ tile.kernel @position(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %v: !tile.ptr<bf
   tile.store %lw, %sums : !tile.block_ptr<64xf32>
   tile.return
 }
+
+// Behind a maximum that is no number of 32 bits, nothing is compared: the wait is
+// where an assembler wants it.
+// CHECK-LABEL: tile.kernel @narrow
+// CHECK: tile.max {{.*}}bf16
+// CHECK-NOT: tilegpu.schedule_fence
+// CHECK: tilegpu.wgmma_wait %{{.*}} {pending = 0 : i32}
+// CHECK-NOT: tilegpu.schedule_fence
+tile.kernel @narrow(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %v: !tile.ptr<bf16>, %o: !tile.ptr<bf16>, %n: i32, %keys: i32)
+    grid(n, keys) -> (n ceildiv 128) {
+  %c0 = arith.constant 0 : i32
+  %size = arith.constant 64 : i32
+  %rows = arith.constant 128 : i32
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %d = arith.constant 64 : i64
+  %keys64 = arith.extsi %keys : i32 to i64
+  %n64 = arith.extsi %n : i32 to i64
+  %init = arith.constant dense<0.0> : tensor<128x64xf32>
+  %sinit = arith.constant dense<0.0> : tensor<128x64xf32>
+  %linit = arith.constant dense<0.0> : tensor<128xf32>
+  %pid = tile.program_id x
+  %r = arith.muli %pid, %rows : i32
+  %r64 = arith.extsi %r : i32 to i64
+  %qw = tile.make_block_ptr %q shape[%n64, %d] strides[%d, %one] offsets[%r64, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<128x64xbf16>
+  %qt = tile.load %qw : !tile.block_ptr<128x64xbf16>
+  %a, %l = scf.for %j = %c0 to %keys step %size iter_args(%acc = %init, %lc = %linit) -> (tensor<128x64xf32>, tensor<128xf32>) : i32 {
+    %j64 = arith.extsi %j : i32 to i64
+    %kw = tile.make_block_ptr %k shape[%keys64, %d] strides[%d, %one] offsets[%j64, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+    %kt = tile.load %kw : !tile.block_ptr<64x64xbf16>
+    %vw = tile.make_block_ptr %v shape[%keys64, %d] strides[%d, %one] offsets[%j64, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+    %vt = tile.load %vw : !tile.block_ptr<64x64xbf16>
+    %t = tile.trans %kt order [1, 0] : tensor<64x64xbf16> -> tensor<64x64xbf16>
+    %s = tile.dot %qt, %t, %sinit : tensor<128x64xbf16>, tensor<64x64xbf16>, tensor<128x64xf32>
+    %sh = tile.cast %s : tensor<128x64xf32> -> tensor<128x64xbf16>
+    %mh = tile.max %sh axis 1 : tensor<128x64xbf16> -> tensor<128xbf16>
+    %m = tile.cast %mh : tensor<128xbf16> -> tensor<128xf32>
+    %m1 = tile.expand_dims %m axis 1 : tensor<128xf32> -> tensor<128x1xf32>
+    %mb = tile.broadcast %m1 : tensor<128x1xf32> -> tensor<128x64xf32>
+    %p = arith.subf %s, %mb : tensor<128x64xf32>
+    %l0 = tile.sum %p axis 1 : tensor<128x64xf32> -> tensor<128xf32>
+    %l1 = arith.addf %lc, %l0 : tensor<128xf32>
+    %pb = tile.cast %p : tensor<128x64xf32> -> tensor<128x64xbf16>
+    %nn = tile.dot %pb, %vt, %acc : tensor<128x64xbf16>, tensor<64x64xbf16>, tensor<128x64xf32>
+    scf.yield %nn, %l1 : tensor<128x64xf32>, tensor<128xf32>
+  }
+  %ob = tile.cast %a : tensor<128x64xf32> -> tensor<128x64xbf16>
+  %ow = tile.make_block_ptr %o shape[%n64, %d] strides[%d, %one] offsets[%r64, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<128x64xbf16>
+  tile.store %ow, %ob : !tile.block_ptr<128x64xbf16>
+  tile.return
+}
