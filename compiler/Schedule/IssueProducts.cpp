@@ -179,13 +179,19 @@ void Issuer::stageInTurn() {
   // Who comes from another loop may still be waited for there.
   OpBuilder b(loop);
   tilegpu::BarrierOp::create(b, loop.getLoc());
-  // Other sides of a branch take the place of an iteration's barrier.
+  // Other sides of a branch take the place of an iteration's barrier, also one
+  // that is not there yet.
   if (auto branch = dyn_cast<scf::IfOp>(body.getParentOp()))
-    for (Region *side : {&branch.getThenRegion(), &branch.getElseRegion()})
-      if (!side->empty() && &side->front() != &body) {
+    for (Region *side : {&branch.getThenRegion(), &branch.getElseRegion()}) {
+      if (side->empty()) {
+        b.createBlock(side);
+        scf::YieldOp::create(b, loop.getLoc());
+      }
+      if (&side->front() != &body) {
         b.setInsertionPoint(side->front().getTerminator());
         tilegpu::BarrierOp::create(b, loop.getLoc());
       }
+    }
 }
 
 /// In a branch, rows that were read before it are read again: they are in their
