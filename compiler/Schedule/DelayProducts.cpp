@@ -81,6 +81,8 @@ static bool collectPlacing(scf::ForOp loop, Value value,
   if (value == loop.getInductionVar() || loop.isDefinedOutsideOfLoop(value))
     return true;
   Operation *made = value.getDefiningOp();
+  if (placing.contains(made))
+    return true;
   if (!made || made->getBlock() != loop.getBody() || made->getNumRegions() ||
       !isMemoryEffectFree(made) || isa<WgmmaOp, WgmmaWaitOp>(made))
     return false;
@@ -95,27 +97,37 @@ static bool collectPlacing(scf::ForOp loop, Value value,
 static bool collectShaping(Addition &found) {
   llvm::SetVector<Operation *> made;
   made.insert(found.wait);
-  for (Operation &op : found.loop.getBody()->getOperations()) {
-    auto isFromProduct = [&](Value value) {
-      Operation *maker = value.getDefiningOp();
-      return maker && made.contains(maker);
-    };
-    if (llvm::none_of(op.getOperands(), isFromProduct))
-      continue;
-    if (auto add = dyn_cast<AtomicAddOp>(op)) {
-      if (found.add || add.getMask() || !add->use_empty() ||
-          !isFromProduct(add.getValue()))
+  auto isFromProduct = [&](Value value) {
+    Operation *maker = value.getDefiningOp();
+    return maker && made.contains(maker);
+  };
+  for (size_t index = 0; index < made.size(); ++index)
+    for (Operation *user : made[index]->getUsers()) {
+      // Also what is used in a region is used.
+      if (user->getBlock() != found.loop.getBody())
         return false;
-      found.add = add;
-      continue;
+      if (auto add = dyn_cast<AtomicAddOp>(user)) {
+        if ((found.add && found.add != add) || add.getMask() ||
+            !add->use_empty() || !isFromProduct(add.getValue()) ||
+            isFromProduct(add.getPointer()))
+          return false;
+        found.add = add;
+        continue;
+      }
+      if (user->getNumRegions() || !isMemoryEffectFree(user) ||
+          user->hasTrait<OpTrait::IsTerminator>())
+        return false;
+      made.insert(user);
     }
-    bool isOwn = llvm::all_of(op.getOperands(), [&](Value value) {
-      return isFromProduct(value) || found.loop.isDefinedOutsideOfLoop(value);
-    });
-    if (!isOwn || op.getNumRegions() || !isMemoryEffectFree(&op) ||
-        op.hasTrait<OpTrait::IsTerminator>())
+  // In the order of the text, and of nothing else that the loop makes.
+  for (Operation &op : *found.loop.getBody()) {
+    if (!made.contains(&op) || &op == found.wait)
+      continue;
+    if (!llvm::all_of(op.getOperands(), [&](Value value) {
+          return isFromProduct(value) ||
+                 found.loop.isDefinedOutsideOfLoop(value);
+        }))
       return false;
-    made.insert(&op);
     found.shaping.insert(&op);
   }
   return found.add != nullptr;
@@ -172,6 +184,7 @@ static std::string matchAddition(scf::ForOp loop, Addition &found) {
   if (!found.window ||
       !collectPlacing(loop, found.add.getPointer(), found.placing))
     return "the place in memory is not made of the position in the loop";
+  found.placing.insert(found.window); // be it made before the loop
   auto counter =
       dyn_cast_or_null<BlockArgument>(findTurnCounter(*loop.getBody()));
   if (!counter)
@@ -190,9 +203,25 @@ bool flashtile::gpu::hasDelayableProduct(scf::ForOp loop) {
   return matchAddition(loop, found).empty();
 }
 
-/// Whether both are the same function of their loops' positions or products.
-static bool isSame(Addition &left, Value a, Addition &right, Value b) {
-  if (a == b)
+namespace {
+/// Whether two additions are the same functions of their loops' positions and
+/// products.
+class Likeness {
+public:
+  Likeness(Addition &left, Addition &right) : left(left), right(right) {}
+  bool holds();
+
+private:
+  bool isSame(Value a, Value b);
+
+  Addition &left, &right;
+  /// What has been compared: many values may be made of one.
+  DenseSet<std::pair<Value, Value>> same;
+};
+} // namespace
+
+bool Likeness::isSame(Value a, Value b) {
+  if (a == b || same.contains({a, b}))
     return true;
   if (a == left.loop.getInductionVar() || b == right.loop.getInductionVar())
     return a == left.loop.getInductionVar() &&
@@ -209,19 +238,20 @@ static bool isSame(Addition &left, Value a, Addition &right, Value b) {
     return false;
   for (auto [operandA, operandB] :
        llvm::zip(makesA->getOperands(), makesB->getOperands()))
-    if (!isSame(left, operandA, right, operandB))
+    if (!isSame(operandA, operandB))
       return false;
+  same.insert({a, b});
   return true;
 }
 
-static bool isSame(Addition &left, Addition &right) {
+bool Likeness::holds() {
   return left.product.getB() == right.product.getB() &&
          left.product->getAttrDictionary() ==
              right.product->getAttrDictionary() &&
          left.product.getType() == right.product.getType() &&
          left.stage.getType() == right.stage.getType() &&
-         isSame(left, left.add.getPointer(), right, right.add.getPointer()) &&
-         isSame(left, left.add.getValue(), right, right.add.getValue());
+         isSame(left.add.getPointer(), right.add.getPointer()) &&
+         isSame(left.add.getValue(), right.add.getValue());
 }
 
 /// Whether the loops follow each other, and their counter is one that starts at
@@ -444,7 +474,7 @@ flashtile::gpu::delayProducts(SmallVectorImpl<scf::ForOp> &loops,
   if (additions.empty())
     return "no operand of it is staged";
   for (Addition &addition : additions)
-    if (!isSame(additions.front(), addition))
+    if (!Likeness(additions.front(), addition).holds())
       return "loops add different products";
   if (!countsAll(additions))
     return "no counter counts all of its iterations";

@@ -89,6 +89,7 @@ static bool isSameInPrograms(Value value) {
   SetVector<Operation *> made;
   BackwardSliceOptions options;
   options.inclusive = true;
+  options.omitBlockArguments = true;
   (void)getBackwardSlice(value, &made, options);
   auto isOfProgram = [](Value operand) {
     auto argument = dyn_cast<BlockArgument>(operand);

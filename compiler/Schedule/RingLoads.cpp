@@ -30,20 +30,25 @@ using flashtile::tilegpu::StageOp;
 
 /// Whether the producer can compute `value`: by arithmetic on scalars, and the
 /// counters of the loops around it.
-bool Specializer::isComputable(Value value, unsigned depth) {
-  constexpr unsigned kMaxDepth = 64;
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
-    return argument.getOwner() == &body ||
-           (loop && argument == loop.getInductionVar());
+bool Specializer::isComputable(Value value) {
+  llvm::SetVector<Value> needed;
+  needed.insert(value);
+  for (size_t index = 0; index < needed.size(); ++index) {
+    Value each = needed[index];
+    if (auto argument = dyn_cast<BlockArgument>(each)) {
+      auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+      if (argument.getOwner() != &body &&
+          (!loop || argument != loop.getInductionVar()))
+        return false;
+      continue;
+    }
+    Operation *op = each.getDefiningOp();
+    if (op->getNumRegions() != 0 || !isMemoryEffectFree(op) ||
+        isa<RankedTensorType>(each.getType()))
+      return false;
+    needed.insert(op->operand_begin(), op->operand_end());
   }
-  Operation *op = value.getDefiningOp();
-  if (depth == kMaxDepth || op->getNumRegions() != 0 ||
-      !isMemoryEffectFree(op) || isa<RankedTensorType>(value.getType()))
-    return false;
-  return llvm::all_of(op->getOperands(), [&](Value operand) {
-    return isComputable(operand, depth + 1);
-  });
+  return true;
 }
 
 /// Whether `block` is `body`, or that of a loop there, or of a loop in such a

@@ -40,6 +40,7 @@
 #include "dialects/Tile/Transforms/ScalarFacts.h"
 #include "dialects/TileGPU/IR/LaunchAttributes.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -187,26 +188,33 @@ Value Specializer::inProducer(Value value, IRMapping &mapping) {
 /// Whether a number takes divisions by what is known at run time, which are
 /// some thirty instructions each.
 static bool needsDivisions(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (!op)
-    return false;
-  if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
-          arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(op) &&
-      !getConstantInt(op->getOperand(1)))
-    return true;
-  return llvm::any_of(op->getOperands(), needsDivisions);
+  SetVector<Operation *> made;
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  options.omitBlockArguments = true;
+  (void)getBackwardSlice(value, &made, options);
+  return llvm::any_of(made, [](Operation *op) {
+    return isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
+               arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(
+               op) &&
+           !getConstantInt(op->getOperand(1));
+  });
 }
 
 /// What `value` takes of such numbers from before a loop is computed there:
 /// anything else would take registers, of which a producer has few.
 void Specializer::divideBefore(scf::ForOp loop, Value value,
                                IRMapping &mapping) {
-  if (loop.isDefinedOutsideOfLoop(value)) {
-    if (needsDivisions(value))
-      inProducer(value, mapping);
-  } else if (Operation *op = value.getDefiningOp()) {
-    for (Value operand : op->getOperands())
-      divideBefore(loop, operand, mapping);
+  SetVector<Value> needed;
+  needed.insert(value);
+  for (size_t index = 0; index < needed.size(); ++index) {
+    Value each = needed[index];
+    if (!loop.isDefinedOutsideOfLoop(each)) {
+      if (Operation *op = each.getDefiningOp())
+        needed.insert(op->operand_begin(), op->operand_end());
+    } else if (needsDivisions(each)) {
+      inProducer(each, mapping);
+    }
   }
 }
 

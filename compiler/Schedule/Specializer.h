@@ -70,7 +70,7 @@ private:
   /// Shared memory that the kernel needs beside rings.
   int64_t bytesBeside();
   std::string whyNotPersistent();
-  bool isComputable(mlir::Value value, unsigned depth = 0);
+  bool isComputable(mlir::Value value);
   void makeRings();
   int64_t chooseProducers();
   void writeProducers(mlir::Block *block, int64_t count);

@@ -226,13 +226,19 @@ KernelPlan::evaluatedOperands(Operation *op) const {
 
 void KernelPlan::collectLeaves(Value value, bool identity,
                                SmallVectorImpl<Leaf> &leaves) const {
-  if (!tileType(value) || buffered.contains(value)) {
-    leaves.push_back({value, identity});
-    return;
+  // Many values may be made of one.
+  llvm::SmallSetVector<std::pair<Value, unsigned>, 16> needed;
+  needed.insert({value, identity});
+  for (size_t index = 0; index < needed.size(); ++index) {
+    auto [each, isIdentity] = needed[index];
+    if (!tileType(each) || buffered.contains(each)) {
+      leaves.push_back({each, isIdentity != 0});
+      continue;
+    }
+    for (auto [operand, sameCoordinates] :
+         evaluatedOperands(each.getDefiningOp()))
+      needed.insert({operand, isIdentity != 0 && sameCoordinates});
   }
-  Operation *op = value.getDefiningOp();
-  for (auto [operand, sameCoordinates] : evaluatedOperands(op))
-    collectLeaves(operand, identity && sameCoordinates, leaves);
 }
 
 /// Joins `candidate` where it iterates over the same elements and everything

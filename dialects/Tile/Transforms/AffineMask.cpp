@@ -157,6 +157,17 @@ public:
       : loop(loop), reason(reason) {}
 
   std::optional<AffineForm> read(Value value, unsigned depth = 0) {
+    // Many values may be made of one.
+    if (auto found = known.find(value); found != known.end())
+      return found->second;
+    std::optional<AffineForm> form = compute(value, depth);
+    if (form)
+      known[value] = *form;
+    return form;
+  }
+
+private:
+  std::optional<AffineForm> compute(Value value, unsigned depth) {
     if (value == loop.getInductionVar()) {
       AffineForm form;
       form.induction = 1;
@@ -191,7 +202,6 @@ public:
     return std::nullopt;
   }
 
-private:
   static constexpr unsigned kMaxDepth = 64;
 
   bool isInnerCounter(Value value) const {
@@ -299,6 +309,7 @@ private:
 
   scf::ForOp loop;
   std::string &reason;
+  DenseMap<Value, AffineForm> known;
 };
 
 /// Collects the conjuncts of a condition.

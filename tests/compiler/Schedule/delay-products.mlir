@@ -189,3 +189,99 @@ tile.kernel @between(%k: !tile.ptr<bf16>, %q: !tile.ptr<bf16>, %d: !tile.ptr<f32
   tile.store %ww, %rd : !tile.block_ptr<64x64xf32>
   tile.return
 }
+
+// The product is also read in a branch, by the value: it has to be there in its
+// iteration.
+// REMARK-NOT: Delay {{.*}}Function=captured
+// CHECK-LABEL: tile.kernel @captured
+// CHECK: %[[WAITED:.*]] = tilegpu.wgmma_wait
+// CHECK: scf.if
+// CHECK: tile.exp
+tile.kernel @captured(%k: !tile.ptr<bf16>, %q: !tile.ptr<bf16>, %d: !tile.ptr<f32>, %o: !tile.ptr<f32>, %o2: !tile.ptr<f32>, %rows: i32, %mid: i32)
+    grid(rows, mid) -> (rows ceildiv 64) {
+  %c0 = arith.constant 0 : i32
+  %size = arith.constant 64 : i32
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %dim = arith.constant 64 : i64
+  %keys = arith.constant 128 : i64
+  %rows64 = arith.extsi %rows : i32 to i64
+  %none = arith.constant dense<0.0> : tensor<64x64xf32>
+  %none2 = arith.constant dense<0.0> : tensor<128x64xf32>
+  %pid = tile.program_id x
+  %pid64 = arith.extsi %pid : i32 to i64
+  %doff = arith.muli %pid64, %rows64 : i64
+  %doff2 = arith.muli %doff, %dim : i64
+  %dp = tile.addptr %d, %doff2 : !tile.ptr<f32>, i64
+  %kw = tile.make_block_ptr %k shape[%keys, %dim] strides[%dim, %one] offsets[%zero, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<128x64xbf16>
+  %kt = tile.load %kw : !tile.block_ptr<128x64xbf16>
+  %a1, %z1 = scf.for %j = %c0 to %rows step %size iter_args(%y = %none2, %z = %none) -> (tensor<128x64xf32>, tensor<64x64xf32>) : i32 {
+    %j64 = arith.extsi %j : i32 to i64
+    %qw = tile.make_block_ptr %q shape[%rows64, %dim] strides[%dim, %one] offsets[%j64, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+    %qt = tile.load %qw : !tile.block_ptr<64x64xbf16>
+    %qtrans = tile.trans %qt order [1, 0] : tensor<64x64xbf16> -> tensor<64x64xbf16>
+    %s = tile.dot %kt, %qtrans, %none2 : tensor<128x64xbf16>, tensor<64x64xbf16>, tensor<128x64xf32>
+    %sb = tile.cast %s : tensor<128x64xf32> -> tensor<128x64xbf16>
+    %y1 = tile.dot %sb, %qt, %y : tensor<128x64xbf16>, tensor<64x64xbf16>, tensor<128x64xf32>
+    %st = tile.trans %sb order [1, 0] : tensor<128x64xbf16> -> tensor<64x128xbf16>
+    %dt = tile.dot %st, %kt, %none : tensor<64x128xbf16>, tensor<128x64xbf16>, tensor<64x64xf32>
+    %dw = tile.make_block_ptr %dp shape[%rows64, %dim] strides[%dim, %one] offsets[%j64, %zero] : !tile.ptr<f32> -> !tile.block_ptr<64x64xf32>
+    %old = tile.atomic_add %dw, %dt : !tile.block_ptr<64x64xf32>
+    %c = arith.cmpi sgt, %j, %mid : i32
+    %sel = scf.if %c -> (tensor<64x64xf32>) {
+      %w = tile.exp %dt : tensor<64x64xf32>
+      scf.yield %w : tensor<64x64xf32>
+    } else {
+      scf.yield %z : tensor<64x64xf32>
+    }
+    %z2 = arith.addf %z, %sel : tensor<64x64xf32>
+    scf.yield %y1, %z2 : tensor<128x64xf32>, tensor<64x64xf32>
+  }
+  %ow = tile.make_block_ptr %o shape[%keys, %dim] strides[%dim, %one] offsets[%zero, %zero] : !tile.ptr<f32> -> !tile.block_ptr<128x64xf32>
+  tile.store %ow, %a1 : !tile.block_ptr<128x64xf32>
+  %ww = tile.make_block_ptr %o2 shape[%rows64, %dim] strides[%dim, %one] offsets[%zero, %zero] : !tile.ptr<f32> -> !tile.block_ptr<64x64xf32>
+  tile.store %ww, %z1 : !tile.block_ptr<64x64xf32>
+  tile.return
+}
+
+// Where the place does not depend on the iteration, it is made before the loop.
+// REMARK: [Passed] Delay {{.*}}Function=fixed_place
+// CHECK-LABEL: tile.kernel @fixed_place
+// CHECK: tilegpu.atomic_add
+// CHECK: tilegpu.atomic_add
+tile.kernel @fixed_place(%k: !tile.ptr<bf16>, %q: !tile.ptr<bf16>, %d: !tile.ptr<f32>, %o: !tile.ptr<f32>, %o2: !tile.ptr<f32>, %rows: i32, %mid: i32)
+    grid(rows, mid) -> (rows ceildiv 64) {
+  %c0 = arith.constant 0 : i32
+  %size = arith.constant 64 : i32
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %dim = arith.constant 64 : i64
+  %keys = arith.constant 128 : i64
+  %rows64 = arith.extsi %rows : i32 to i64
+  %none = arith.constant dense<0.0> : tensor<64x64xf32>
+  %none2 = arith.constant dense<0.0> : tensor<128x64xf32>
+  %pid = tile.program_id x
+  %pid64 = arith.extsi %pid : i32 to i64
+  %doff = arith.muli %pid64, %rows64 : i64
+  %doff2 = arith.muli %doff, %dim : i64
+  %dp = tile.addptr %d, %doff2 : !tile.ptr<f32>, i64
+  %kw = tile.make_block_ptr %k shape[%keys, %dim] strides[%dim, %one] offsets[%zero, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<128x64xbf16>
+  %kt = tile.load %kw : !tile.block_ptr<128x64xbf16>
+  %a1 = scf.for %j = %c0 to %rows step %size iter_args(%y = %none2) -> (tensor<128x64xf32>) : i32 {
+    %j64 = arith.extsi %j : i32 to i64
+    %qw = tile.make_block_ptr %q shape[%rows64, %dim] strides[%dim, %one] offsets[%j64, %zero] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+    %qt = tile.load %qw : !tile.block_ptr<64x64xbf16>
+    %qtrans = tile.trans %qt order [1, 0] : tensor<64x64xbf16> -> tensor<64x64xbf16>
+    %s = tile.dot %kt, %qtrans, %none2 : tensor<128x64xbf16>, tensor<64x64xbf16>, tensor<128x64xf32>
+    %sb = tile.cast %s : tensor<128x64xf32> -> tensor<128x64xbf16>
+    %y1 = tile.dot %sb, %qt, %y : tensor<128x64xbf16>, tensor<64x64xbf16>, tensor<128x64xf32>
+    %st = tile.trans %sb order [1, 0] : tensor<128x64xbf16> -> tensor<64x128xbf16>
+    %dt = tile.dot %st, %kt, %none : tensor<64x128xbf16>, tensor<128x64xbf16>, tensor<64x64xf32>
+    %dw = tile.make_block_ptr %dp shape[%rows64, %dim] strides[%dim, %one] offsets[%zero, %zero] : !tile.ptr<f32> -> !tile.block_ptr<64x64xf32>
+    %old = tile.atomic_add %dw, %dt : !tile.block_ptr<64x64xf32>
+    scf.yield %y1 : tensor<128x64xf32>
+  }
+  %ow = tile.make_block_ptr %o shape[%keys, %dim] strides[%dim, %one] offsets[%zero, %zero] : !tile.ptr<f32> -> !tile.block_ptr<128x64xf32>
+  tile.store %ow, %a1 : !tile.block_ptr<128x64xf32>
+  tile.return
+}
