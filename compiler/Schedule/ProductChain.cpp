@@ -8,6 +8,7 @@
 #include "compiler/Schedule/ProductChain.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace flashtile;
@@ -122,7 +123,8 @@ static Fence fenceOf(scf::ForOp loop, Value scores, Value packed,
   (void)getBackwardSlice(packed, &slice, options);
   Operation *last = scores.getDefiningOp();
   for (Operation *op : slice)
-    if (isa<SumOp, MaxOp, MinOp, ReduceOp>(op) && last->isBeforeInBlock(op)) {
+    if (isa<SumOp, MaxOp, MinOp, ReduceOp>(op) && last->isBeforeInBlock(op) &&
+        getElementTypeOrSelf(op->getResult(0).getType()).isF32()) {
       last = op;
       reduced = op->getResult(0);
     }
