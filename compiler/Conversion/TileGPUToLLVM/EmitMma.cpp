@@ -534,17 +534,9 @@ LogicalResult GpuEmitter::emitProductLoop(scf::ForOp loop,
   Value firstBuffer = scalar(loop.getInitArgs()[parts.buffer]);
   Fragments firstLeft = leftIn(firstBuffer), firstRight = rightIn(firstBuffer);
   llvm::append_range(inits, wordsOf(0, firstLeft, firstRight));
-  auto newLoop =
-      createLoopLike(b, loop,
-                     {scalar(loop.getLowerBound()),
-                      scalar(loop.getUpperBound()), scalar(loop.getStep())},
-                     inits);
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(newLoop.getBody());
-  scalars.map(loop.getInductionVar(), counterLike(b, loop, newLoop));
-  ValueRange arguments = newLoop.getRegionIterArgs();
-  for (Value argument : loop.getRegionIterArgs())
-    bind(argument, arguments);
+  ValueRange arguments;
+  auto newLoop = enterLoop(loop, inits, arguments);
   bool storedBefore = stored, loadedBefore = loaded, addedBefore = added;
   expectAccessesOf(loop.getRegion());
   for (Operation &op : loop.getBody()->without_terminator())

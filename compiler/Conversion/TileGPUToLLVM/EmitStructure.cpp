@@ -412,6 +412,21 @@ static bool onlyMultiplies(scf::ForOp loop) {
   return products == 1;
 }
 
+scf::ForOp GpuEmitter::enterLoop(scf::ForOp loop, ValueRange inits,
+                                 ValueRange &arguments) {
+  auto newLoop =
+      createLoopLike(b, loop,
+                     {scalar(loop.getLowerBound()),
+                      scalar(loop.getUpperBound()), scalar(loop.getStep())},
+                     inits);
+  b.setInsertionPointToStart(newLoop.getBody());
+  scalars.map(loop.getInductionVar(), counterLike(b, loop, newLoop));
+  arguments = newLoop.getRegionIterArgs();
+  for (Value argument : loop.getRegionIterArgs())
+    bind(argument, arguments);
+  return newLoop;
+}
+
 LogicalResult GpuEmitter::emitFor(scf::ForOp loop) {
   if (std::optional<LogicalResult> emitted = emitProductLoop(loop))
     return *emitted;
@@ -419,17 +434,9 @@ LogicalResult GpuEmitter::emitFor(scf::ForOp loop) {
   for (Value init : loop.getInitArgs())
     flatten(init, inits);
   checkStep(loop);
-  auto newLoop =
-      createLoopLike(b, loop,
-                     {scalar(loop.getLowerBound()),
-                      scalar(loop.getUpperBound()), scalar(loop.getStep())},
-                     inits);
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(newLoop.getBody());
-  scalars.map(loop.getInductionVar(), counterLike(b, loop, newLoop));
-  ValueRange parts = newLoop.getRegionIterArgs();
-  for (Value argument : loop.getRegionIterArgs())
-    bind(argument, parts);
+  ValueRange parts;
+  auto newLoop = enterLoop(loop, inits, parts);
   // What no barrier in the body orders where it does not run.
   bool storedBefore = stored, loadedBefore = loaded, addedBefore = added;
   // A store late in the body comes before a load early in the next iteration,

@@ -82,6 +82,10 @@ private:
   mlir::LogicalResult emitOp(mlir::Operation *op);
   mlir::LogicalResult emitScalar(mlir::Operation *op);
   mlir::LogicalResult emitFor(mlir::scf::ForOp loop);
+  /// Makes the loop that carries these values, and goes on in its body, where
+  /// the counter and what `loop` carries are known. `arguments`: all values.
+  mlir::scf::ForOp enterLoop(mlir::scf::ForOp loop, mlir::ValueRange inits,
+                             mlir::ValueRange &arguments);
   mlir::LogicalResult emitIf(mlir::scf::IfOp branch);
 
   // While loops, chosen windows, order of accesses (EmitControl.cpp).
