@@ -536,11 +536,21 @@ void OverlapProducts::runOnOperation() {
     });
   });
   SmallVector<Handover> handovers;
-  if (delay && !loops.empty() &&
-      delayProducts(loops, sharedLimit, handovers).empty())
-    remarkApplied(loops.front(), "tilegpu-overlap-products", "Delay",
-                  "what is added to memory is multiplied an iteration later: "
-                  "no warpgroup waits for one that is less than that behind");
+  const bool mayDelay =
+      delay && llvm::any_of(loops, [](scf::ForOp loop) {
+        return !productBlockOf(loop).getOps<tilegpu::AtomicAddOp>().empty();
+      });
+  if (mayDelay) {
+    std::string whyNot = delayProducts(loops, sharedLimit, handovers);
+    if (whyNot.empty())
+      remarkApplied(loops.front(), "tilegpu-overlap-products", "Delay",
+                    "what is added to memory is multiplied an iteration later: "
+                    "no warpgroup waits for one that is less than that behind");
+    else
+      remarkMissed(loops.front(), "tilegpu-overlap-products", "Delay",
+                   "what is added to memory is multiplied in its iteration: " +
+                       whyNot);
+  }
   std::vector<std::vector<Chain>> sequences;
   for (scf::ForOp loop : loops) {
     Chain chain;

@@ -128,7 +128,7 @@ tile.kernel @elsewhere(%k: !tile.ptr<bf16>, %q: !tile.ptr<bf16>, %d: !tile.ptr<f
 
 // What is added by the first loop is read before the second one: it has to be
 // there by then.
-// REMARK-NOT: Delay {{.*}}Function=between
+// REMARK: [Missed] Delay {{.*}}Function=between | Reason="what is added to memory is multiplied in its iteration: memory is used between its loops"
 // CHECK-LABEL: tile.kernel @between
 // CHECK: tilegpu.barrier
 // CHECK: tilegpu.atomic_add
@@ -192,7 +192,7 @@ tile.kernel @between(%k: !tile.ptr<bf16>, %q: !tile.ptr<bf16>, %d: !tile.ptr<f32
 
 // The product is also read in a branch, by the value: it has to be there in its
 // iteration.
-// REMARK-NOT: Delay {{.*}}Function=captured
+// REMARK: [Missed] Delay {{.*}}Function=captured | Reason="what is added to memory is multiplied in its iteration: a product is not only added to memory"
 // CHECK-LABEL: tile.kernel @captured
 // CHECK: %[[WAITED:.*]] = tilegpu.wgmma_wait
 // CHECK: scf.if
