@@ -24,6 +24,7 @@
 #include "kernels/MatmulConfigs.h"
 #include "kernels/MatmulKernel.h"
 #include "kernels/SoftmaxKernel.h"
+#include "tests/compiler/ptx/PtxasTest.h"
 
 #include <gmock/gmock.h>
 
@@ -50,16 +51,8 @@ struct ShippedKernel {
   }
 };
 
-class ShippedKernelsTest : public testing::TestWithParam<ShippedKernel> {
-protected:
-  void SetUp() override {
-    std::string missing;
-    ptxas = findPtxas("", missing);
-    if (ptxas.empty())
-      GTEST_SKIP() << missing;
-  }
-  std::string ptxas;
-};
+class ShippedKernelsTest : public PtxasTest,
+                           public testing::WithParamInterface<ShippedKernel> {};
 
 struct Target {
   const char *name;
