@@ -236,14 +236,16 @@ void CudaFunction::synchronizeForErrors(const CudaStream &stream) const {
 /// and four maps, on an H200).
 class CudaFunction::PackedParameters {
 public:
-  explicit PackedParameters(const Impl &function)
-      : next(function.parameters.data()), count(function.parameters.size()) {}
+  /// For a launch with `wanted` arguments.
+  PackedParameters(Impl &function, size_t wanted) {
+    const std::vector<Impl::Parameter> &all = function.parametersOf(wanted);
+    fit = all.size() == wanted && wanted > 0 &&
+          all.back().offset + all.back().numBytes <= capacity;
+    next = all.data();
+  }
 
   /// Whether the driver said where these many are, and there is room.
-  bool fits(size_t wanted) const {
-    return count == wanted && count > 0 &&
-           next[count - 1].offset + next[count - 1].numBytes <= capacity;
-  }
+  bool fits() const { return fit; }
   void add(const void *value) {
     const auto [offset, size] = *next++;
     std::byte *target = &block[offset];
@@ -267,7 +269,7 @@ public:
 private:
   static constexpr size_t capacity = 4096; // as much as any device takes
   const Impl::Parameter *next;
-  size_t count;
+  bool fit;
   alignas(64) std::array<std::byte, capacity> block;
   size_t numBytes = 0;
   std::array<void *, 5> list;
@@ -285,8 +287,8 @@ void CudaFunction::launch(const CudaStream &stream, const FlattenedGrid &grid,
     config.grid[0] =
         std::min(config.grid[0],
                  std::max(config.maxBlocks / cluster * cluster, cluster));
-  PackedParameters packed(*impl);
-  if (packed.fits(count + FlattenedGrid::hiddenCount)) {
+  PackedParameters packed(*impl, count + FlattenedGrid::hiddenCount);
+  if (packed.fits()) {
     for (size_t i = 0; i < count; ++i)
       packed.add(arguments[i]);
     for (size_t i = 0; i < FlattenedGrid::hiddenCount; ++i)

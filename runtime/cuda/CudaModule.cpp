@@ -257,7 +257,6 @@ CudaFunction CudaModule::function(const std::string &name) const {
                           attribute(functionMaxThreadsPerBlock)};
   function->allowedDynamicBytes =
       static_cast<size_t>(attribute(functionMaxDynamicSharedBytes));
-  function->readParameters();
   return CudaFunction(std::move(function));
 }
 
@@ -272,18 +271,22 @@ const CudaFunction::Attributes &CudaFunction::attributes() const {
   return impl->attributes;
 }
 
-void CudaFunction::Impl::readParameters() {
-  CudaDevice &device = module->device;
-  const auto &query = device.api().cuFuncGetParamInfo;
-  if (!query) // before CUDA 12.4
-    return;
-  const ContextGuard guard(device);
-  Parameter parameter{};
-  // The driver refuses the number behind the last one. Whatever else it says
-  // costs some speed only, as launches compare the number of parameters.
-  while (device.tryCall(query, handle, parameters.size(), &parameter.offset,
-                        &parameter.numBytes) == success)
-    parameters.push_back(parameter);
+const std::vector<CudaFunction::Impl::Parameter> &
+CudaFunction::Impl::parametersOf(size_t count) {
+  std::call_once(parametersRead, [&] {
+    CudaDevice &device = module->device;
+    const auto &query = device.api().cuFuncGetParamInfo;
+    if (!query) // before CUDA 12.4
+      return;
+    const ContextGuard guard(device);
+    std::vector<Parameter> all(count);
+    for (size_t i = 0; i < count; ++i)
+      if (device.tryCall(query, handle, i, &all[i].offset, &all[i].numBytes) !=
+          success)
+        return;
+    parameters = std::move(all);
+  });
+  return parameters;
 }
 
 void CudaFunction::Impl::allowLargeClusters() {

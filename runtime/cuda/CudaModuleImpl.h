@@ -36,21 +36,28 @@ struct CudaFunction::Impl {
       : module(std::move(module)), name(std::move(name)) {}
   /// Lets clusters have more than 8 blocks, which not every GPU can.
   void allowLargeClusters();
-  void readParameters();
 
   std::shared_ptr<CudaModule::Impl> module;
   std::string name;
   cuda::FunctionHandle handle = nullptr;
   Attributes attributes;
-  /// Where the device wants each parameter; empty where the driver does not
-  /// say.
   struct Parameter {
     size_t offset, numBytes;
   };
-  std::vector<Parameter> parameters;
+  /// Where the device wants each of the parameters, `count` in the first call.
+  /// The driver is asked for no more than these: it takes a question for one
+  /// more as an error, which compute-sanitizer reports. Empty where the driver
+  /// does not say or has fewer, and then launches pass a list, which costs some
+  /// speed only.
+  const std::vector<Parameter> &parametersOf(size_t count);
+
   std::mutex attributeMutex;
   std::atomic<size_t> allowedDynamicBytes{0};
   std::atomic<bool> allowsLargeClusters{false};
+
+private:
+  std::once_flag parametersRead;
+  std::vector<Parameter> parameters;
 };
 
 } // namespace flashtile

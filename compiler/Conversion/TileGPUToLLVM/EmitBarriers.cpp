@@ -177,14 +177,20 @@ void GpuEmitter::emitWriteWord(tilegpu::WriteWordOp op) {
 }
 
 void GpuEmitter::emitReadWord(tilegpu::ReadWordOp op) {
-  Value word =
-      inlinePtx(b.getI32Type(), "ld.shared.u32 $0, [$1];", "=r,r,~{memory}",
-                mbarrierAddress(op.getWords(), op.getIndex()));
-  // What the other lanes read is of no interest: they may be late, and ptxas
-  // cannot see that it is the same.
-  if (role != Role::Producer)
-    word = shuffleIndex(word, i32(0));
-  scalars.map(op.getResult(), word);
+  Value address = mbarrierAddress(op.getWords(), op.getIndex());
+  if (role == Role::Producer) {
+    scalars.map(op.getResult(),
+                inlinePtx(b.getI32Type(), "ld.shared.u32 $0, [$1];",
+                          "=r,r,~{memory}", address));
+    return;
+  }
+  // The lane reads that arrives for its warp: others might read after that,
+  // when the next word is there. Also ptxas sees that all lanes get the same.
+  Value word = inlinePtx(b.getI32Type(),
+                         "{\n.reg .pred p;\nsetp.ne.b32 p, $2, 0;\n"
+                         "mov.b32 $0, 0;\n@p ld.shared.u32 $0, [$1];\n}",
+                         "=&r,r,r,~{memory}", {address, firstLane()});
+  scalars.map(op.getResult(), shuffleIndex(word, i32(0)));
 }
 
 void GpuEmitter::emitTakeProgram(tilegpu::TakeProgramOp op) {

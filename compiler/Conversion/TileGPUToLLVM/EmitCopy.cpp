@@ -62,6 +62,8 @@ bool GpuEmitter::isPlainCopy(tilegpu::CopyAsyncOp op) {
   const DistributedLayout layout =
       blocked(memory.shape, kChunkBytes / bytes, {1u, 0u}, warpCount());
   return layout.paddedShape() == ArrayRef<int64_t>(memory.shape) &&
+         layout.replication(HardwareIndex::Lane).empty() &&
+         layout.replication(HardwareIndex::Warp).empty() &&
          !kernel->hasAttr(tilegpu::kPlainAttr) &&
          isKnownAligned(op.getPointer());
 }
@@ -129,6 +131,11 @@ void GpuEmitter::copyChunks(const GpuWindow &window, tilegpu::CopyAsyncOp op,
     addColumns(window.offsets[1]);
   row = firstRow;
   column = firstColumn;
+  // A chunk that several threads hold is copied by the first.
+  Value holds;
+  if (!layout.replication(HardwareIndex::Lane).empty() ||
+      !layout.replication(HardwareIndex::Warp).empty())
+    holds = isFirstHolder(layout);
   // From one to the next, so that no address outlives its use.
   Value from = first;
   Coordinates before(2, 0);
@@ -198,7 +205,7 @@ void GpuEmitter::copyChunks(const GpuWindow &window, tilegpu::CopyAsyncOp op,
           /*operand_attrs=*/nullptr);
     };
     // Some threads may have nothing to do in a small buffer.
-    Value exists;
+    Value exists = holds;
     for (unsigned dim = 0; dim < 2; ++dim)
       if (layout.paddedShape()[dim] > memory.shape[dim]) {
         Value fits = arith::CmpIOp::create(b, arith::CmpIPredicate::ult,

@@ -81,6 +81,38 @@ tile.kernel @roles(%x: !tile.ptr<i32>, %mine: i32, %other: i32) grid(mine, other
   tile.return
 }
 
+// A word is read by the lane that arrives for its warp. The others, which would
+// read what is there by then, get it from that one.
+// CHECK-LABEL: .entry words(
+// CHECK: elect.sync
+// CHECK: st.shared.u32
+// CHECK: setmaxnreg.inc.sync.aligned.u32 240;
+// CHECK: setp.ne.b32 p, [[FIRST:%r[0-9]+]], 0;
+// CHECK-NEXT: mov.b32 [[WORD:%r[0-9]+]], 0;
+// CHECK-NEXT: @p ld.shared.u32 [[WORD]],
+// CHECK: shfl.sync.idx.b32 %r{{[0-9]+}}, [[WORD]], 0,
+// CHECK: setp.ne.b32 p, [[FIRST]], 0;
+// CHECK-NEXT: @p mbarrier.arrive.shared::cta.b64
+tile.kernel @words(%x: !tile.ptr<i32>, %n: i32) grid(n) -> (1)
+    attributes {tilegpu.target = "sm_90a", tilegpu.num_warps = 8 : i32} {
+  %zero = arith.constant 0 : i32
+  %words = tilegpu.words : !tilegpu.words<1>
+  %full = tilegpu.mbarriers {arrivals = 1 : i32} : !tilegpu.mbarriers<1>
+  %empty = tilegpu.mbarriers {arrivals = 8 : i32} : !tilegpu.mbarriers<1>
+  tilegpu.warp_specialize {producer_registers = 24 : i32, consumer_registers = 240 : i32} producer {
+    tilegpu.write_word %n to %words[%zero] : !tilegpu.words<1>
+    tilegpu.mbarrier_arrive %full[%zero] : !tilegpu.mbarriers<1>
+  } consumer {
+    tilegpu.mbarrier_wait %full[%zero] phase %zero : !tilegpu.mbarriers<1>
+    %word = tilegpu.read_word %words[%zero] : !tilegpu.words<1>
+    tilegpu.mbarrier_arrive %empty[%zero] : !tilegpu.mbarriers<1>
+    %v = tile.splat %word : i32 -> tensor<256xi32, #row8>
+    %p = tile.splat %x : !tile.ptr<i32> -> tensor<256x!tile.ptr<i32>, #row8>
+    tilegpu.store %p, %v : tensor<256x!tile.ptr<i32>, #row8>, tensor<256xi32, #row8>
+  }
+  tile.return
+}
+
 // Waits return what they take: nothing is computed from it above them.
 // CHECK-LABEL: .entry waits(
 // CHECK-NOT: add{{.*}}f32

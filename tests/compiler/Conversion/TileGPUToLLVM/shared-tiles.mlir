@@ -38,3 +38,28 @@ tile.kernel @tiles(%x: !tile.ptr<bf16>, %f: f32) grid() -> (1)
   tilegpu.store %pc, %c : tensor<64x64x!tile.ptr<bf16>, #vectors>, tensor<64x64xbf16, #vectors>
   tile.return
 }
+
+// 32 pieces of 16 bytes: one warp copies them, where four would write the same
+// bytes at the same time.
+// CHECK-LABEL: .entry small(
+// CHECK: and.b32 [[WARP:%r[0-9]+]], %r{{[0-9]+}}, 96;
+// CHECK: setp.ne.b32 [[OTHER:%p[0-9]+]], [[WARP]], 0;
+// CHECK: @[[OTHER]] bra
+// CHECK: cp.async.cg.shared.global{{.*}}, 16
+// CHECK-NOT: cp.async.cg
+tile.kernel @small(%x: !tile.ptr<f16>) grid() -> (1)
+    attributes {tilegpu.target = "sm_80", tilegpu.num_warps = 4 : i32,
+                tilegpu.requires = [{argument = 0 : i32, divisor = 16 : i64}]} {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i64
+  %begin = arith.constant 0 : i64
+  %extent = arith.constant 16 : i64
+  %ring = tilegpu.alloc : !tilegpu.ring<1 x 16x16xf16, swizzle = 32>
+  %slot = tilegpu.slot %ring[%zero] : !tilegpu.ring<1 x 16x16xf16, swizzle = 32>
+  %w = tile.make_block_ptr %x shape[%extent, %extent] strides[%extent, %one] offsets[%begin, %begin]
+      : !tile.ptr<f16> -> !tile.block_ptr<16x16xf16>
+  tilegpu.copy_async %w to %slot : !tile.block_ptr<16x16xf16>, !tilegpu.smem<16x16xf16, swizzle = 32>
+  tilegpu.commit_copies
+  tilegpu.wait_copies {pending = 0 : i32}
+  tile.return
+}
