@@ -226,6 +226,7 @@ TEST_F(BackwardGpuTest, LengthsAroundTheEdgesOfTiles) {
 // deterministic one; elsewhere it stays right.
 static void expectSameBits(Pass &run, Form form, int repeats,
                            const std::string &what) {
+  repeats = repeatsOf(repeats);
   const FlashAttentionGradients first = run.gradients(form);
   for (int repeat = 0; repeat < repeats; ++repeat) {
     const FlashAttentionGradients again = run.gradients(form);
@@ -301,7 +302,7 @@ TEST_F(BackwardGpuTest, DeterministicThirtyTimes) {
   const CudaStream busy = CudaStream::create(device());
   const Tensor filler = Tensor::zeros({2048, 2048}, DType::BF16, gpu0);
   Tensor filled = Tensor::zeros({2048, 2048}, DType::BF16, gpu0);
-  for (int repeat = 0; repeat < 30; ++repeat) {
+  for (int repeat = 0; repeat < repeatsOf(30); ++repeat) {
     run.prepare();
     {
       const CudaStreamGuard guard(busy);

@@ -111,7 +111,7 @@ TEST_F(MatmulGpuTest, ResultsBesideOthers) {
                                        .to(DType::F32)
                                        .toVector<float>())
             ASSERT_EQ(value, 7) << n << " + " << gap;
-        for (int repeat = 0; repeat < 10; ++repeat) {
+        for (int repeat = 0; repeat < repeatsOf(10); ++repeat) {
           matmul(aThere, bThere, options, c);
           ASSERT_TRUE(
               accepted(reference::judgeExact(c.to(Device::cpu()), first)))

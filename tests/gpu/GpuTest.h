@@ -32,6 +32,11 @@ private:
   CudaDevice *gpu = nullptr;
 };
 
+/// `wanted`, or FLASHTILE_GPU_TEST_REPEATS if that is set and less: under
+/// compute-sanitizer a launch takes a hundred times as long, and what a repeat
+/// looks for it finds in each.
+int repeatsOf(int wanted);
+
 /// Hand-written kernels, for sm_80 and later:
 ///   vector_add(x, y, z: ptr<f32>, n: i32)          z = x + y
 ///   increment(x: ptr<i32>, n: i32)                 x = x + 1, in 2000 steps

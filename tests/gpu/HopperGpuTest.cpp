@@ -338,7 +338,7 @@ TEST_F(HopperGpuTest, MultipliesByTmaAndRoles) {
                    .toVector<float>();
     const Tensor aThere = Tensor::fromData(a, {m, k}).to(DType::BF16).to(gpu0);
     const Tensor bThere = Tensor::fromData(b, {n, k}).to(DType::BF16).to(gpu0);
-    constexpr int repeats = 40;
+    const int repeats = repeatsOf(40);
     for (int repeat = 0; repeat < repeats; ++repeat) {
       const Tensor there = Tensor::full({m, n}, 7, DType::BF16, gpu0);
       matmul(aThere, bThere, there, m, n, k);
@@ -390,7 +390,7 @@ TEST_F(HopperGpuTest, AttendsByTmaAndRoles) {
       }
     const Tensor qThere = q.to(gpu0), kThere = k.to(gpu0), vThere = v.to(gpu0);
     std::vector<float> first;
-    constexpr int repeats = 40;
+    const int repeats = repeatsOf(40);
     for (int repeat = 0; repeat < repeats; ++repeat) {
       const Tensor o = Tensor::full(shape, 7, DType::BF16, gpu0);
       attend(qThere, kThere, vThere, o, rows, heads,

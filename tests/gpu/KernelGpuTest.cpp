@@ -279,7 +279,7 @@ TEST_F(KernelGpuTest, EveryHeadDimension) {
            {beside.select(2, 1), beside.select(2, 0).narrow(2, headDim, 8)})
         for (const float value : other.to(DType::F32).toVector<float>())
           ASSERT_EQ(value, 7) << headDim;
-      for (int repeat = 0; repeat < 10; ++repeat) {
+      for (int repeat = 0; repeat < repeatsOf(10); ++repeat) {
         flashAttention(qThere, kThere, vThere, options, o, lse);
         ASSERT_TRUE(reference::judgeExact(o.to(Device::cpu()), result).pass)
             << headDim << ", launch " << repeat;
@@ -353,7 +353,7 @@ TEST_F(KernelGpuTest, ManyShortProgramsGiveTheSameBitsInEveryLaunch) {
         options.causal = isCausal;
         const Tensor first =
             flashAttention(q, k, v, options).o.to(Device::cpu());
-        for (int repeat = 0; repeat < 40; ++repeat)
+        for (int repeat = 0; repeat < repeatsOf(40); ++repeat)
           ASSERT_TRUE(sameBytes(
               flashAttention(q, k, v, options).o.to(Device::cpu()), first))
               << headDim << ", " << keys << " keys, "

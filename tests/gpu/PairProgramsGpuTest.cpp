@@ -111,7 +111,7 @@ TEST_P(PairProgramsGpuTest, RowsHaveTheSameBits) {
   EXPECT_EQ(alone.report().entries.at(0).programsAtOnce[0], 1);
   ASSERT_GE(together.report().entries.at(0).programsAtOnce[0], 2)
       << together.report().toString();
-  constexpr int repeats = 20;
+  const int repeats = repeatsOf(20);
   for (const int64_t rows : {1, 64, 65, 130, 200, 256, 1000}) {
     const Attention problem(4, 2, rows, rows, GetParam().headDim);
     const std::vector<float> expected = problem.run(alone);
@@ -136,7 +136,7 @@ TEST_P(PairProgramsGpuTest, ManyPrograms) {
   const Kernel alone = compile(1), together = compile(GetParam().atOnce);
   const Attention problem(24, 8, 1100, 1100, GetParam().headDim);
   const std::vector<float> expected = problem.run(alone);
-  constexpr int repeats = 5;
+  const int repeats = repeatsOf(5);
   for (int repeat = 0; repeat < repeats; ++repeat)
     ASSERT_TRUE(areSame(problem.run(together), expected)) << repeat;
 }

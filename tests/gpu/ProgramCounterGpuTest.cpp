@@ -92,7 +92,7 @@ TEST_F(ProgramCounterGpuTest, RepeatsGiveTheSameBits) {
     for (const int64_t rows : {64, 130, 200, 1000}) {
       Problem problem(multiprocessors() * 2 + 5, rows, headDim);
       const std::vector<float> expected = problem.expected(multiprocessors());
-      for (int repeat = 0; repeat < 40; ++repeat) {
+      for (int repeat = 0; repeat < repeatsOf(40); ++repeat) {
         problem.o.fill(7);
         problem.launch();
         ASSERT_TRUE(problem.o.toVector<float>() == expected)
@@ -130,7 +130,7 @@ TEST_F(ProgramCounterGpuTest, StreamsAtOnce) {
   }
   device().synchronize();
   // Many more launches than streams.
-  for (int repeat = 0; repeat < 40; ++repeat) {
+  for (int repeat = 0; repeat < repeatsOf(40); ++repeat) {
     for (size_t i = 0; i < streams.size(); ++i) {
       const CudaStreamGuard guard(streams[i]);
       problems[i].launch();
@@ -170,7 +170,7 @@ TEST_F(ProgramCounterGpuTest, CapturedLaunchesRunBesideOthers) {
   for (Problem *problem : {&one, &other, &outside})
     problem->o.fill(7);
   device().synchronize();
-  for (int repeat = 0; repeat < 20; ++repeat) {
+  for (int repeat = 0; repeat < repeatsOf(20); ++repeat) {
     graph.launch(stream);
     const CudaStreamGuard guard(branch);
     outside.launch();

@@ -83,7 +83,7 @@ TEST_F(StreamGpuTest, SecondDevice) {
   const CudaStream streams[] = {CudaStream::create(*devices[0]),
                                 CudaStream::create(*devices[1])};
   constexpr int count = 1 << 16;
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < repeatsOf(20); ++round) {
     const size_t here = static_cast<size_t>(round % 2), other = 1 - here;
     DeviceMemory from(streams[here], count * sizeof(int));
     DeviceMemory to(streams[other], count * sizeof(int));
@@ -115,7 +115,7 @@ TEST_F(StreamGpuTest, OrderHoldsInAStreamFor200Rounds) {
        {CudaStream::create(device()), CudaStream::legacy(device()),
         CudaStream::perThread(device())}) {
     PinnedMemory pinned(device(), count * sizeof(int));
-    for (int round = 0; round < 200; ++round) {
+    for (int round = 0; round < repeatsOf(200); ++round) {
       const DeviceMemory memory(stream, count * sizeof(int));
       stream.fill(memory.address(), static_cast<uint32_t>(round), 4, count);
       increment(kernel, stream, memory.address(), count);
@@ -135,7 +135,7 @@ TEST_F(StreamGpuTest, AnotherStreamWaitsThroughAnEvent) {
   const CudaStream first = CudaStream::create(device());
   const CudaStream second = CudaStream::create(device());
   PinnedMemory pinned(device(), count * sizeof(int));
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < repeatsOf(200); ++round) {
     DeviceMemory memory(first, count * sizeof(int));
     first.fill(memory.address(), 0, 4, count);
     increment(kernel, first, memory.address(), count);

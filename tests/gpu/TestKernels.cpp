@@ -1,4 +1,4 @@
-//===- TestKernels.cpp - Hand-written PTX ---------------------------------===//
+//===- TestKernels.cpp - Hand-written PTX, numbers of repeats -------------===//
 //
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,7 +7,23 @@
 
 #include "tests/gpu/GpuTest.h"
 
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+
 using namespace flashtile;
+
+int flashtile::repeatsOf(int wanted) {
+  static const int most = [] {
+    const char *text = std::getenv("FLASHTILE_GPU_TEST_REPEATS");
+    const int limit = text ? std::max(std::atoi(text), 1) : 0;
+    if (limit)
+      std::cout << "Repeats limited to " << limit
+                << " by FLASHTILE_GPU_TEST_REPEATS\n";
+    return limit;
+  }();
+  return most ? std::min(wanted, most) : wanted;
+}
 
 CudaFunction GpuTest::load(const std::string &name) const {
   return CudaModule::loadPtx(device(), testKernels, {}, "test kernels")

@@ -97,7 +97,7 @@ TEST_P(AttentionVariantGpuTest, IsJudgedAsOnTheCpu) {
     EXPECT_TRUE(accepted(reference::judge(result.lse.to(Device::cpu()),
                                           truth.lse, plain.lse, rowRule)));
   }
-  for (int repeat = 0; repeat < 20; ++repeat)
+  for (int repeat = 0; repeat < repeatsOf(20); ++repeat)
     ASSERT_TRUE(sameBits(run().o, o)) << "repeat " << repeat;
 }
 
@@ -209,7 +209,7 @@ TEST_F(EpilogueGpuTest, BiasAndActivation) {
               c, reference::layer(a, b, bias, activation), plain)))
               << toString(type) << " " << activationName(activation) << " " << m
               << "x" << n << "x" << k << (hasBias ? " bias" : "");
-          for (int repeat = 0; repeat < 5; ++repeat)
+          for (int repeat = 0; repeat < repeatsOf(5); ++repeat)
             ASSERT_TRUE(sameBits(matmul(aThere, bThere, options), c));
         }
 }
@@ -253,7 +253,7 @@ TEST_F(MlpGpuTest, TwoLayers) {
                 << rows << " rows, width " << width << ", hidden " << hidden
                 << (hasBias ? ", bias" : "");
           }
-          for (int repeat = 0; repeat < 5; ++repeat)
+          for (int repeat = 0; repeat < repeatsOf(5); ++repeat)
             ASSERT_TRUE(sameBits(run(), y));
         }
 }
