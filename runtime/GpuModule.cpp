@@ -13,23 +13,39 @@
 
 using namespace flashtile;
 
-std::string flashtile::gpuTarget(const CudaDevice &device) {
-  const CudaDeviceProperties &properties = device.properties();
+std::string flashtile::gpuTarget(const CudaDeviceProperties &properties,
+                                 int driverVersion, const std::string &asked,
+                                 const std::string &description) {
   if (properties.computeMajor < 8)
     throw Error(ErrorCode::Unsupported,
                 "expected a GPU of architecture sm_80 or newer, but " +
-                    device.describe() + " is older; the cpu target works");
+                    description + " is older; the cpu target works");
   const bool isHopper =
       properties.computeMajor == 9 && properties.computeMinor == 0;
-  static const std::string asked = EnvOptions::read().cudaTarget;
+  // Code for Hopper is PTX 8.1, that for all others 8.0.
+  constexpr int hopperDriver = 12010;
+  const bool isNewDriver = driverVersion >= hopperDriver;
   if (asked == "sm_90a" && !isHopper)
     throw Error(ErrorCode::Unsupported,
                 "FLASHTILE_CUDA_TARGET=sm_90a needs a GPU of architecture "
                 "sm_90, but " +
-                    device.describe() + " is another one");
+                    description + " is another one");
+  if (asked == "sm_90a" && !isNewDriver)
+    throw Error(ErrorCode::Unsupported,
+                "FLASHTILE_CUDA_TARGET=sm_90a needs a driver for CUDA " +
+                    cuda::versionText(hopperDriver) +
+                    " or later, which reads PTX 8.1, but this one is for "
+                    "CUDA " +
+                    cuda::versionText(driverVersion));
   if (!asked.empty())
     return asked;
-  return isHopper ? "sm_90a" : "sm_80";
+  return isHopper && isNewDriver ? "sm_90a" : "sm_80";
+}
+
+std::string flashtile::gpuTarget(const CudaDevice &device) {
+  static const std::string asked = EnvOptions::read().cudaTarget;
+  return gpuTarget(device.properties(), device.driverVersion(), asked,
+                   device.describe());
 }
 
 std::string flashtile::gpuIdentity(const CudaDevice &device) {

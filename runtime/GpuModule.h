@@ -33,8 +33,14 @@ public:
 
 /// The instruction family for a GPU: "sm_90a" on Hopper, "sm_80" on every other
 /// since Ampere; FLASHTILE_CUDA_TARGET asks for another one. Throws Unsupported
-/// for older GPUs and where the GPU does not run what is asked for.
+/// for older GPUs and where the GPU or the driver does not run what is asked
+/// for. A driver for CUDA 12.0 does not read what sm_90a takes: sm_80 there.
 std::string gpuTarget(const CudaDevice &device);
+
+/// The same for any device, named `description` in errors, any driver, and
+/// what is asked for; "": nothing.
+std::string gpuTarget(const CudaDeviceProperties &properties, int driverVersion,
+                      const std::string &asked, const std::string &description);
 
 /// What code for this GPU depends on besides the options: its architecture and
 /// the driver, whose compiler made it.

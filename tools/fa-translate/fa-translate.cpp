@@ -149,9 +149,20 @@ static int writeOutput(const std::string &path, StringRef content) {
   }
 }
 
+/// The ptxas to take; "" with an error where there is none, or a variable of
+/// the environment is wrong.
+static std::string ptxasPath(std::string &error) {
+  try {
+    return findPtxas(EnvOptions::read().ptxas, error);
+  } catch (const Error &wrong) {
+    error = wrong.what();
+    return {};
+  }
+}
+
 /// Replaces the PTX of `result` by a cubin, or sets the error.
 static void assemble(const std::string &target, TranslateResult &result) {
-  const std::string ptxas = findPtxas(EnvOptions::read().ptxas, result.error);
+  const std::string ptxas = ptxasPath(result.error);
   if (ptxas.empty())
     return;
   AssembledPtx assembled = assemblePtx(result.output, target, ptxas);
