@@ -220,6 +220,12 @@ LogicalResult GpuEmitter::emitOp(Operation *op) {
     return emitAny(any), success();
   if (auto convert = dyn_cast<tilegpu::ConvertLayoutOp>(op))
     return emitConvert(convert), success();
+  if (isa<LoadOp, StoreOp, AtomicAddOp>(op) &&
+      (llvm::any_of(op->getResults(), tileType) ||
+       llvm::any_of(op->getOperands(), tileType)))
+    return op->emitOpError("is of single elements in a kernel with layouts; "
+                           "expected '")
+           << "tilegpu." << op->getName().stripDialect() << "' for a tile";
   if (isa<LoadOp, StoreOp>(op))
     return emitScalarAccess(op);
   if (auto atomic = dyn_cast<tilegpu::AtomicAddOp>(op))

@@ -92,3 +92,16 @@ tile.kernel @carried(%n: i32) grid(n) -> (1)
   }
   tile.return
 }
+
+// -----
+
+// Operations of the dialect below take single elements only.
+#lanes = #tilegpu.layout<[64], reg = [2:(1)], lane = [32:(2)], warp = []>
+tile.kernel @tile_load(%x: !tile.ptr<f32>) grid() -> (1)
+    attributes {tilegpu.target = "sm_80", tilegpu.num_warps = 1 : i32} {
+  %p = tile.splat %x : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>, #lanes>
+  // expected-error@+1 {{is of single elements in a kernel with layouts; expected 'tilegpu.load' for a tile}}
+  %v = tile.load %p : tensor<64x!tile.ptr<f32>, #lanes>
+  tilegpu.store %p, %v : tensor<64x!tile.ptr<f32>, #lanes>, tensor<64xf32, #lanes>
+  tile.return
+}
