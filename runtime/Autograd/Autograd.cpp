@@ -12,6 +12,8 @@
 #include "runtime/Autograd/Variable.h"
 
 #include <set>
+#include <utility>
+#include <vector>
 
 using namespace flashtile;
 using namespace flashtile::autograd;
@@ -96,12 +98,22 @@ void autograd::backward(const TensorList &tensors,
              inputs[i].describe());
   addCaptures(pass, "backward", inputs);
   TensorList found = pass.run();
+  const NoGradGuard noGrad;
   std::set<const VariableMeta *> served; // a tensor may be named twice
+  std::vector<std::pair<AccumulateGrad *, Tensor>> watched;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const VariableMeta *meta = TensorAccess::meta(inputs[i]);
     // A tensor that retains its gradient has got it already.
-    if (found[i].defined() && meta->accumulator && served.insert(meta).second)
-      meta->accumulator->cell->accumulate(std::move(found[i]));
+    if (!found[i].defined() || !meta->accumulator ||
+        !served.insert(meta).second)
+      continue;
+    if (meta->accumulator->hooks().hasPostHooks())
+      watched.emplace_back(meta->accumulator.get(), found[i]);
+    meta->accumulator->cell->accumulate(std::move(found[i]));
+  }
+  for (const auto &[leaf, gradient] : watched) {
+    TensorList none;
+    leaf->hooks().runAfter(*leaf, none, {gradient});
   }
 }
 

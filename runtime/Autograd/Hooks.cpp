@@ -9,6 +9,7 @@
 
 #include "compiler/Support/Error.h"
 #include "runtime/Autograd/Node.h"
+#include "runtime/Autograd/TensorAccess.h"
 
 #include <algorithm>
 
@@ -107,24 +108,30 @@ bool HookTable::hasPostHooks() const {
   return now && !now->after.empty();
 }
 
-/// Puts `replacement` in the place of `gradient`, if it is one.
+/// Puts `replacement` in the place of `gradient`, if it is one. `info` says
+/// what fits there, also where there is no gradient yet.
 static void replace(const Node &node, const char *kind, size_t position,
-                    Tensor &gradient, Tensor replacement) {
+                    const TensorInfo &info, Tensor &gradient,
+                    Tensor replacement) {
   if (!replacement.defined())
     return;
-  if (gradient.defined() && (replacement.shape() != gradient.shape() ||
-                             replacement.dtype() != gradient.dtype() ||
-                             replacement.device() != gradient.device()))
+  if (replacement.shape() != info.shape || replacement.dtype() != info.dtype ||
+      replacement.device() != info.device)
     throw Error(ErrorCode::InvalidArgument,
                 node.name() + ": expected a " + kind + " to give gradient " +
-                    std::to_string(position) + " as it got it, " +
-                    gradient.describe() + ", but got " +
-                    replacement.describe());
-  gradient = std::move(replacement);
+                    std::to_string(position) + " as " + info.describe() +
+                    ", but got " + replacement.describe());
+  // A tensor on the tape is no gradient, but its elements may be one.
+  gradient = TensorAccess::meta(replacement) ? replacement.detach()
+                                             : std::move(replacement);
 }
 
+/// The same for a whole list; `infoOf(i)` is null where nobody wants a
+/// gradient.
+template <typename InfoOf>
 static void replaceAll(const Node &node, const char *kind,
-                       TensorList &gradients, TensorList replacements) {
+                       TensorList &gradients, TensorList replacements,
+                       InfoOf infoOf) {
   if (replacements.empty())
     return;
   if (replacements.size() != gradients.size())
@@ -133,7 +140,8 @@ static void replaceAll(const Node &node, const char *kind,
                     std::to_string(gradients.size()) + " gradients, but got " +
                     std::to_string(replacements.size()));
   for (size_t i = 0; i < gradients.size(); ++i)
-    replace(node, kind, i, gradients[i], std::move(replacements[i]));
+    if (const TensorInfo *info = infoOf(i))
+      replace(node, kind, i, *info, gradients[i], std::move(replacements[i]));
 }
 
 void HookTable::runBefore(const Node &node, TensorList &gradOutputs) const {
@@ -143,11 +151,12 @@ void HookTable::runBefore(const Node &node, TensorList &gradOutputs) const {
   for (const TensorEntry &entry : now->tensor) {
     Tensor &gradient = gradOutputs[entry.inputNr];
     if (gradient.defined())
-      replace(node, "hook of a tensor", entry.inputNr, gradient,
-              entry.hook(gradient));
+      replace(node, "hook of a tensor", entry.inputNr,
+              node.inputs()[entry.inputNr], gradient, entry.hook(gradient));
   }
   for (const auto &[id, hook] : now->before)
-    replaceAll(node, "pre-hook", gradOutputs, hook(gradOutputs));
+    replaceAll(node, "pre-hook", gradOutputs, hook(gradOutputs),
+               [&](size_t i) { return &node.inputs()[i]; });
 }
 
 void HookTable::runAfter(const Node &node, TensorList &gradInputs,
@@ -156,5 +165,10 @@ void HookTable::runAfter(const Node &node, TensorList &gradInputs,
     return;
   const auto now = snapshot();
   for (const auto &[id, hook] : now->after)
-    replaceAll(node, "post-hook", gradInputs, hook(gradInputs, gradOutputs));
+    replaceAll(node, "post-hook", gradInputs, hook(gradInputs, gradOutputs),
+               [&](size_t i) -> const TensorInfo * {
+                 const Edge &edge = node.nextEdges()[i];
+                 return edge.isValid() ? &edge.function->inputs()[edge.inputNr]
+                                       : nullptr;
+               });
 }

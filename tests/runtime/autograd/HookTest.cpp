@@ -73,7 +73,7 @@ TEST(HookTest, RefusesWhatDoesNotFit) {
       [](const Tensor &) { return Tensor::zeros({3}, DType::F64); });
   EXPECT_ERROR(InvalidArgument,
                "flashtile::Scale: expected a hook of a tensor to give gradient "
-               "0 as it got it, f64[2] on cpu, but got f64[3] on cpu",
+               "0 as f64[2] on cpu, but got f64[3] on cpu",
                y.backward(one));
   y.removeHook(id);
   id = y.registerHook(
@@ -134,6 +134,59 @@ TEST(HookTest, OfNodesRefuseWrongCounts) {
   EXPECT_FALSE(a.grad().defined());
 }
 
+namespace {
+/// Gives no gradient at all.
+struct Severed : autograd::Function<Severed> {
+  static TensorList forward(autograd::Context &ctx, const Tensor &a) {
+    ctx.setMaterializeGrads(false);
+    return {times(a, 1), times(a, 2)};
+  }
+  static TensorList backward(autograd::Context &, const TensorList &) {
+    return {Tensor()};
+  }
+};
+} // namespace
+
+// A hook may give a gradient where there was none, but not one of any kind.
+TEST(HookTest, InTheFirstPlace) {
+  const Tensor x = leaf({1, 2}), one = Tensor::full({2}, 1, DType::F64);
+  const Tensor y = Severed::apply(x)[0];
+  const auto node = y.gradFn();
+  auto id = node->addPostHook([](const TensorList &, const TensorList &) {
+    return TensorList{Tensor::zeros({3}, DType::F32)};
+  });
+  EXPECT_ERROR(InvalidArgument,
+               "expected a post-hook to give gradient 0 as f64[2] on cpu, but "
+               "got f32[3] on cpu",
+               y.backward(one));
+  node->removeHook(id);
+  id = node->addPreHook([](const TensorList &gradOutputs) {
+    return TensorList{gradOutputs[0], Tensor::zeros({2}, DType::I32)};
+  });
+  EXPECT_ERROR(InvalidArgument,
+               "expected a pre-hook to give gradient 1 as f64[2] on cpu, but "
+               "got i32[2] on cpu",
+               y.backward(one));
+  EXPECT_FALSE(x.grad().defined());
+  node->removeHook(id);
+  node->addPostHook(
+      [&](const TensorList &, const TensorList &) { return TensorList{one}; });
+  y.backward(one);
+  EXPECT_THAT(gradOf(x), ElementsAre(1, 1));
+}
+
+// What a hook gives is off the tape, whatever it was.
+TEST(HookTest, ThatGivesAParameter) {
+  const Tensor x = leaf({1}), w = leaf({5}), y = Scale::apply(x, 2.0);
+  y.registerHook([&](const Tensor &) { return w; });
+  const auto found =
+      autograd::grad({Scale::apply(y, 1.0)}, {y}, {}, /*retainGraph=*/true);
+  EXPECT_EQ(found[0].item<double>(), 5);
+  EXPECT_FALSE(found[0].requiresGrad());
+  y.backward();
+  EXPECT_THAT(gradOf(x), ElementsAre(10));
+}
+
 TEST(HookTest, OfTheNodeOfALeaf) {
   const Tensor x = leaf({1});
   std::vector<double> atHook;
@@ -146,6 +199,10 @@ TEST(HookTest, OfTheNodeOfALeaf) {
   for (int i = 0; i < 2; ++i)
     Scale::apply(x, 3.0).backward();
   EXPECT_THAT(atHook, ElementsAre(3, 3, 3, 6));
+  // In a pass that is restricted to inputs as well, once for each.
+  const Tensor y = Scale::apply(x, 3.0);
+  y.backward({}, /*retainGraph=*/false, {x, x});
+  EXPECT_THAT(atHook, ElementsAre(3, 3, 3, 6, 3, 9));
   EXPECT_ERROR(InvalidArgument, "expected a leaf",
                autograd::gradAccumulator(Scale::apply(x, 1.0)));
 }
