@@ -310,6 +310,8 @@ static std::string spaceOf(const PtxWords &words) {
   for (const char *space : {"shared", "global", "local", "param"})
     if (words.has(space))
       return space;
+  if (words.has("shared::cta"))
+    return "shared";
   return "generic";
 }
 
@@ -327,6 +329,8 @@ static void decodeAccess(const PtxWords &words, PtxStatement &statement) {
   statement.alone = [=, base = base, offset = offset](PtxThread &thread) {
     uint8_t *place =
         ptxPointer(thread, space, base.get(thread) + offset, bytes * count);
+    if (!isLoad && space == "shared")
+      ptxNoteWrite(thread, place, bytes * count);
     for (int64_t i = 0; i < count; ++i) {
       if (!isLoad) {
         uint64_t value = values[i].get(thread);
@@ -345,14 +349,36 @@ static void decodeAtomic(const PtxWords &words, PtxStatement &statement) {
   PtxType type = typesOf(words).back();
   int64_t bytes = type.bits / 8;
   std::string space = spaceOf(words);
-  bool isCas = words.has("cas");
-  if (!isCas && !words.has("add"))
+  bool isCas = words.has("cas"), wraps = words.has("inc");
+  if (!isCas && !wraps && !words.has("add"))
     throw std::runtime_error("unknown instruction: " + words.text);
   bool reduces = words.opcode[0] == "red";
   size_t first = reduces ? 0 : 1;
   auto [base, offset] = words.address(words.operands[first]);
   int result = reduces ? -1 : words.resolve(words.operands[0]).slot;
-  PtxOperand x = words.resolve(words.operands[first + 1]);
+  std::vector<PtxOperand> values;
+  for (const std::string &part : ptxParts(words.operands[first + 1]))
+    values.push_back(words.resolve(part));
+  PtxOperand x = values.front();
+  if (values.size() > 1) {
+    // red.global.add.v4.f32
+    if (!reduces || type.kind != 'f' || type.bits != 32)
+      throw std::runtime_error("unknown instruction: " + words.text);
+    statement.alone = [=, base = base, offset = offset](PtxThread &thread) {
+      uint8_t *place = ptxPointer(thread, space, base.get(thread) + offset,
+                                  bytes * int64_t(values.size()));
+      for (const PtxOperand &value : values) {
+        uint64_t old = 0;
+        std::memcpy(&old, place, bytes);
+        const uint64_t next = fromReal(
+            float(toReal(old, type)) + float(toReal(value.get(thread), type)),
+            type);
+        std::memcpy(place, &next, bytes);
+        place += bytes;
+      }
+    };
+    return;
+  }
   PtxOperand y =
       isCas ? words.resolve(words.operands[first + 2]) : PtxOperand();
   statement.alone = [=, base = base, offset = offset](PtxThread &thread) {
@@ -363,6 +389,8 @@ static void decodeAtomic(const PtxWords &words, PtxStatement &statement) {
     uint64_t next;
     if (isCas)
       next = old == masked(x.get(thread), type.bits) ? y.get(thread) : old;
+    else if (wraps)
+      next = old >= masked(x.get(thread), type.bits) ? 0 : old + 1;
     else if (type.isFloat())
       next = fromReal(type.bits == 32
                           ? float(toReal(old, type)) +
@@ -389,6 +417,7 @@ static void decodeCopy(const PtxWords &words, PtxStatement &statement) {
     int64_t bytes = size.get(thread);
     uint8_t *place =
         ptxPointer(thread, "shared", to.get(thread) + toOffset, bytes);
+    ptxNoteWrite(thread, place, bytes);
     std::memset(place, 0, bytes);
     int64_t count = uint32_t(read.get(thread));
     if (count > 0)
@@ -554,7 +583,8 @@ unary(const PtxWords &words, const std::string &name, PtxType type) {
 
 void flashtile::cputest::decodeStatement(const PtxWords &words,
                                          PtxStatement &statement) {
-  if (decodeTogether(words, statement))
+  if (decodeBarriers(words, statement) || decodeTensorCopy(words, statement) ||
+      decodeWarpgroup(words, statement) || decodeTogether(words, statement))
     return;
   const std::string &name = words.opcode[0];
   if (name == "ld" || name == "st")
@@ -569,7 +599,8 @@ void flashtile::cputest::decodeStatement(const PtxWords &words,
     statement.alone = [](PtxThread &) { throw std::runtime_error("trap"); };
     return;
   }
-  if (name == "membar" || name == "fence" || name == "griddepcontrol") {
+  if (name == "membar" || name == "fence" || name == "griddepcontrol" ||
+      name == "nanosleep" || name == "setmaxnreg" || name == "prefetch") {
     statement.alone = [](PtxThread &) {};
     return;
   }

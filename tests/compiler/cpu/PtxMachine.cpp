@@ -40,6 +40,9 @@ static void runAlone(const PtxKernel &kernel, PtxThread &thread) {
       return;
     }
     if (next.kind == PtxStatement::End) {
+      if (!thread.stores.empty() || !thread.nextStores.empty())
+        throw std::runtime_error("thread " + std::to_string(thread.number) +
+                                 " ends before its copies have read");
       thread.ended = true;
       return;
     }
@@ -47,8 +50,16 @@ static void runAlone(const PtxKernel &kernel, PtxThread &thread) {
       thread.at = next.target;
       continue;
     }
-    ++thread.at;
     try {
+      if (next.kind == PtxStatement::Poll) {
+        if (!next.poll(thread)) {
+          thread.waiting = true;
+          return;
+        }
+        ++thread.at;
+        continue;
+      }
+      ++thread.at;
       next.alone(thread);
     } catch (const std::runtime_error &error) {
       if (std::string(error.what()) == "trap")
@@ -97,16 +108,34 @@ static bool runBarrier(const PtxKernel &kernel,
   return true;
 }
 
+/// Where the first thread of each warp is.
+static std::string placesOf(const PtxKernel &kernel,
+                            const std::vector<PtxThread> &threads) {
+  std::string text;
+  for (size_t first = 0; first < threads.size(); first += 32) {
+    const std::string &statement = kernel.statements[threads[first].at].text;
+    text += "\n  warp " + std::to_string(first / 32) + ": '" +
+            statement.substr(0, 100) + "', statement " +
+            std::to_string(threads[first].at);
+  }
+  return text;
+}
+
 static void runBlock(const PtxKernel &kernel, std::vector<PtxThread> &threads,
                      bool descending) {
   while (true) {
     bool moved = false, done = true;
     for (size_t i = 0; i < threads.size(); ++i) {
       PtxThread &thread = threads[descending ? threads.size() - 1 - i : i];
-      if (thread.ended || thread.waiting)
+      if (thread.ended)
         continue;
+      const size_t at = thread.at;
+      if (thread.waiting && kernel.statements[at].kind != PtxStatement::Poll)
+        continue;
+      const bool waited = thread.waiting;
+      thread.waiting = false;
       runAlone(kernel, thread);
-      moved = true;
+      moved |= !waited || thread.at != at || thread.ended;
     }
     for (size_t first = 0; first < threads.size(); first += 32)
       moved |= runWarp(kernel, threads, first);
@@ -115,10 +144,16 @@ static void runBlock(const PtxKernel &kernel, std::vector<PtxThread> &threads,
       done &= thread.ended;
     if (done)
       return;
+    std::vector<std::function<void()>> &copies = threads.front().block->copies;
+    if (!moved && !copies.empty()) {
+      const std::function<void()> last = std::move(copies.back());
+      copies.pop_back();
+      last();
+      moved = true;
+    }
     if (!moved)
-      throw std::runtime_error("threads wait for each other at '" +
-                               kernel.statements[threads.front().at].text +
-                               "'");
+      throw std::runtime_error("threads wait for each other at" +
+                               placesOf(kernel, threads));
   }
 }
 
@@ -137,6 +172,12 @@ std::string PtxMachine::run(const std::string &name, const PtxLaunch &launch,
       block.number = number;
       block.shared.assign(launch.sharedBytes + 16, 0xCD);
       block.sharedBytes = launch.sharedBytes;
+      block.mbarriers.clear();
+      block.namedBarriers.clear();
+      block.copies.clear();
+      block.copiesEndLate = launch.descending;
+      block.readers.assign(launch.sharedBytes / 16 + 1, 0);
+      block.unfenced.assign(launch.sharedBytes + 16, 0);
       std::vector<PtxThread> threads(launch.threads);
       for (int64_t i = 0; i < launch.threads; ++i) {
         threads[i].block = &block;

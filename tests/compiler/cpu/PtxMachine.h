@@ -3,14 +3,20 @@
 // Part of FlashTile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// An interpreter for what the sm_80 target emits, so that its code is tested
+// An interpreter for what the gpu targets emit, so that their code is tested
 // where there is no GPU. Each thread of a block runs on its own until it meets
 // others: at barriers, shuffles, matrix instructions. Threads that do not meet
 // there, an instruction that is not known, and addresses outside shared memory
 // are errors. Global addresses are those of this process.
 //
-// It says nothing about speed, nor about races between threads that it happens
-// to run in the right order; `descending` runs them in the other one.
+// Of sm_90a: copies by TMA (a tensor map is a PtxTensorMap) end at once or,
+// with `descending`, as late as can be and in the opposite order; what they
+// will write is undefined meanwhile. Products of warpgroups are made at once.
+// An error is what overwrites memory that a product or a copy under way reads,
+// and what these read that a thread wrote without a proxy fence since.
+//
+// It says nothing about speed, nor about other races between threads that it
+// happens to run in the right order; `descending` runs them in the other one.
 //
 //===----------------------------------------------------------------------===//
 

@@ -7,6 +7,7 @@
 
 #include "tests/compiler/cpu/PtxProgram.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstring>
 #include <stdexcept>
@@ -162,7 +163,8 @@ std::string KernelParser::withoutLabels(std::string line) {
   line = withoutBraces(line);
   for (;;) {
     size_t colon = line.find(':');
-    if (colon == std::string::npos || line[0] != '$')
+    if (colon == std::string::npos || line.find_first_of(" \t") < colon ||
+        line.compare(colon, 2, "::") == 0)
       return line;
     labels[trimmed(line.substr(0, colon))] = kernel.statements.size();
     line = withoutBraces(line.substr(colon + 1));
@@ -325,7 +327,16 @@ PtxKernel KernelParser::parse(const std::string &body) {
       set.alone = [at](PtxThread &t) {
         t.registers[at] = t.block->threadCount;
       };
-    else if (startsWith(name, "__local_depot"))
+    else if (auto parameter =
+                 std::find(parameters.begin(), parameters.end(), name);
+             parameter != parameters.end()) {
+      // Its address.
+      size_t number = size_t(parameter - parameters.begin());
+      set.alone = [at, number](PtxThread &t) {
+        t.registers[at] =
+            reinterpret_cast<uint64_t>(t.block->arguments.at(number));
+      };
+    } else if (startsWith(name, "__local_depot"))
       set.alone = [at](PtxThread &t) {
         uint64_t base = reinterpret_cast<uint64_t>(t.local.data());
         t.registers[at] = (base + 15) / 16 * 16;
@@ -374,8 +385,10 @@ PtxText flashtile::cputest::parsePtx(const std::string &ptx) {
     std::string name = trimmed(text.substr(at + 7, open - at - 7));
     std::vector<std::string> parameters;
     for (const std::string &part :
-         splitOperands(text.substr(open + 1, close - open - 1)))
-      parameters.push_back(part.substr(part.find_last_of(" \t") + 1));
+         splitOperands(text.substr(open + 1, close - open - 1))) {
+      std::string parameter = part.substr(part.find_last_of(" \t") + 1);
+      parameters.push_back(parameter.substr(0, parameter.find('[')));
+    }
     size_t brace = text.find('{', close);
     int depth = 0;
     size_t end = brace;

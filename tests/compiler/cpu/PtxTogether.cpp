@@ -189,6 +189,11 @@ static void decodeBarrier(const PtxWords &words, PtxStatement &statement) {
 bool flashtile::cputest::decodeTogether(const PtxWords &words,
                                         PtxStatement &statement) {
   const std::string &name = words.opcode[0];
+  if (name == "bar" && words.has("warp")) {
+    statement.kind = PtxStatement::Together;
+    statement.together = [](PtxThread *) {};
+    return true;
+  }
   if (name == "bar" || name == "barrier") {
     decodeBarrier(words, statement);
     return true;

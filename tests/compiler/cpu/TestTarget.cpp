@@ -12,13 +12,12 @@
 #include "runtime/Jit.h"
 #include "runtime/Tensor.h"
 #include "runtime/cuda/CudaDevice.h"
+#include "tests/compiler/cpu/InterpretedProgram.h"
 #include "tests/compiler/cpu/KernelRunner.h"
-#include "tests/compiler/cpu/PtxMachine.h"
 
 #include <cstdlib>
 #include <cstring>
 #include <map>
-#include <optional>
 #include <stdexcept>
 
 using namespace flashtile;
@@ -32,7 +31,7 @@ TestTarget cputest::testTarget() {
     const std::string name = variable ? variable : "cpu";
     if (name == "cpu" || name.empty())
       return TestTarget::Cpu;
-    if (name == "ptx")
+    if (name == "ptx" || name == "ptx_sm_90a")
       return TestTarget::Ptx;
     if (name == "cuda")
       return TestTarget::Cuda;
@@ -41,12 +40,21 @@ TestTarget cputest::testTarget() {
     if (name == "sm_90a")
       return TestTarget::Sm90a;
     std::fprintf(stderr,
-                 "FLASHTILE_TEST_TARGET: expected cpu, ptx, cuda, sm_80 or "
-                 "sm_90a, but got '%s'\n",
+                 "FLASHTILE_TEST_TARGET: expected cpu, ptx, ptx_sm_90a, cuda, "
+                 "sm_80 or sm_90a, but got '%s'\n",
                  variable);
     std::exit(2);
   }();
   return target;
+}
+
+/// The instruction family that is compiled for.
+static std::string familyOfTarget() {
+  const char *variable = std::getenv("FLASHTILE_TEST_TARGET");
+  return testTarget() == TestTarget::Sm90a ||
+                 (variable && std::string(variable) == "ptx_sm_90a")
+             ? "sm_90a"
+             : "sm_80";
 }
 
 bool cputest::runsGpuCode() {
@@ -103,104 +111,7 @@ std::array<int32_t, 3> cputest::gridOf(const KernelInfo &info,
   return grid;
 }
 
-/// "prefix (0, 0, 0) type: v, v" to "prefix|type| v v".
-static std::string printedLine(const std::string &line) {
-  const size_t open = line.find(" ("), close = line.find(')', open);
-  std::string prefix = line.substr(0, open);
-  if (close + 1 >= line.size())
-    return prefix + "||";
-  const size_t colon = line.find(": ", close);
-  std::string values = line.substr(colon + 1);
-  for (size_t comma = values.find(','); comma != std::string::npos;
-       comma = values.find(','))
-    values.erase(comma, 1);
-  return prefix + "|" + line.substr(close + 2, colon - close - 2) + "|" +
-         values;
-}
-
 namespace {
-/// Code for sm_80, interpreted.
-class InterpretedProgram : public GpuProgram {
-public:
-  /// `plain` has the functions that `compiled` says to be elsewhere.
-  InterpretedProgram(KernelArtifact compiled,
-                     std::optional<KernelArtifact> plain)
-      : artifact(std::move(compiled)), machine(artifact.code) {
-    if (plain)
-      elsewhere =
-          std::make_unique<InterpretedProgram>(std::move(*plain), std::nullopt);
-  }
-
-  Outcome run(const std::string &name,
-              const std::vector<Argument> &arguments) const override {
-    for (const ArtifactKernel &kernel : artifact.kernels)
-      if (kernel.info.name == name || name.empty()) {
-        if (const GpuEntry *entry = entryFor(kernel, arguments))
-          return run(kernel, *entry, arguments);
-        if (elsewhere)
-          return elsewhere->run(kernel.info.name, arguments);
-      }
-    ADD_FAILURE() << "no function for kernel @" << name;
-    return {};
-  }
-
-private:
-  /// As a launch does: the first whose requirements hold. There are no tensor
-  /// maps here.
-  static const GpuEntry *entryFor(const ArtifactKernel &kernel,
-                                  const std::vector<Argument> &arguments) {
-    for (const GpuEntry &entry : kernel.entries) {
-      bool fits = entry.tensorMaps.empty();
-      for (const DivisibleArgument &requirement : entry.requirements) {
-        int64_t value = 0;
-        const KernelArgument &argument =
-            kernel.info.arguments[requirement.argument];
-        std::memcpy(&value, arguments[requirement.argument].address(),
-                    argument.isPointer ? 8 : elementSize(argument.type));
-        fits &= value % requirement.divisor == 0;
-      }
-      if (fits)
-        return &entry;
-    }
-    return nullptr;
-  }
-
-  Outcome run(const ArtifactKernel &kernel, const GpuEntry &entry,
-              const std::vector<Argument> &arguments) const {
-    const auto grid = gridOf(kernel.info, arguments);
-    PtxLaunch launch;
-    launch.blocks = int64_t(grid[0]) * grid[1] * grid[2];
-    launch.threads = entry.numThreads;
-    launch.sharedBytes = entry.sharedBytes;
-    // Either order of threads has to do.
-    static bool descending = false;
-    launch.descending = descending = !descending;
-    for (const Argument &argument : arguments)
-      launch.arguments.push_back(argument.address());
-    for (const int32_t &extent : grid)
-      launch.arguments.push_back(&extent);
-    std::string output;
-    const std::string stopped = machine.run(entry.symbol, launch, output);
-    Outcome outcome;
-    if (stopped == "trap")
-      outcome.failure = output.substr(0, output.find('\n'));
-    else if (!stopped.empty())
-      ADD_FAILURE() << "@" << kernel.info.name << ": " << stopped << "\n"
-                    << artifact.code;
-    else
-      for (size_t at = 0; at < output.size();) {
-        const size_t end = output.find('\n', at);
-        outcome.printed.push_back(printedLine(output.substr(at, end - at)));
-        at = end + 1;
-      }
-    return outcome;
-  }
-
-  KernelArtifact artifact;
-  mutable PtxMachine machine;
-  std::unique_ptr<InterpretedProgram> elsewhere;
-};
-
 /// On a GPU, through the runtime.
 class CudaProgram : public GpuProgram {
 public:
@@ -294,7 +205,7 @@ GpuProgramResult cputest::compileForGpuTests(const std::string &text) {
     return result;
   }
   CompilerOptions options;
-  options.target = testTarget() == TestTarget::Sm90a ? "sm_90a" : "sm_80";
+  options.target = familyOfTarget();
   options.verifyEach = true;
   ArtifactResult compiled = compileToArtifact(text, "test", options);
   if (!compiled.artifact) {
@@ -321,8 +232,8 @@ GpuProgramResult cputest::compileForGpuTests(const std::string &text) {
     return result;
   }
   try {
-    result.program = std::make_unique<InterpretedProgram>(
-        std::move(*compiled.artifact), std::move(plain.artifact));
+    result.program = interpretProgram(std::move(*compiled.artifact),
+                                      std::move(plain.artifact));
     result.program->report = compiled.report;
   } catch (const std::exception &error) {
     result.error = error.what();

@@ -6,6 +6,7 @@
 // FLASHTILE_TEST_TARGET chooses, for all tests of the program:
 //   cpu (or unset)   the cpu target
 //   ptx              code for sm_80, interpreted (PtxMachine.h)
+//   ptx_sm_90a       code for sm_90a, interpreted
 //   cuda             the first GPU, through the runtime
 //   sm_80, sm_90a    kernels are compiled for it, and assembled where there is
 //                    a ptxas; results are those of the cpu target
