@@ -44,6 +44,12 @@ static void checkInputs(const TensorList &inputs,
                         const GradCheckOptions &options) {
   if (!(options.eps > 0) || !std::isfinite(options.eps))
     refuse("expected a positive eps, but got " + text(options.eps));
+  for (auto [name, tolerance] : {std::pair("atol", options.atol),
+                                 {"rtol", options.rtol},
+                                 {"nondetTol", options.nondetTol}})
+    if (!(tolerance >= 0))
+      refuse(std::string("expected ") + name + " of 0 or more, but got " +
+             text(tolerance));
   bool any = false;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Tensor &input = inputs[i];
@@ -190,8 +196,10 @@ void Checker::checkStrides(size_t j) const {
     const auto a = expected[i].toVector<double>();
     const auto b = actual[i].toVector<double>();
     for (size_t e = 0; e < a.size(); ++e)
+      // NaN in both is for compare() to tell of.
       if (!(std::abs(a[e] - b[e]) <=
-            options.atol + options.rtol * std::abs(a[e])))
+            options.atol + options.rtol * std::abs(a[e])) &&
+          !(std::isnan(a[e]) && std::isnan(b[e])))
         refuse("an upstream gradient with strides of 0 gives output " +
                std::to_string(j) + " other gradients: by input " +
                std::to_string(i) + " " +
@@ -247,13 +255,20 @@ void Checker::findNumerical() {
       };
       const double low = rounded(value - options.eps);
       const double high = rounded(value + options.eps);
+      if (!(high > low))
+        refuse("expected an eps that changes input " + std::to_string(i) + " " +
+               toString(index) + ", which is " + text(value) + ", but got " +
+               text(options.eps));
       const auto above = outputsWith(input, index, high);
       const auto below = outputsWith(input, index, low);
       for (size_t j = 0; j < outputs.size(); ++j)
         for (size_t e = 0; hasGradient[j] && e < above[j].size(); ++e)
+          // Equal infinities have no difference, as a log-sum-exp of nothing.
           numerical[i][j][e * static_cast<size_t>(size) +
                           static_cast<size_t>(element)] =
-              (above[j][e] - below[j][e]) / (high - low);
+              above[j][e] == below[j][e]
+                  ? 0
+                  : (above[j][e] - below[j][e]) / (high - low);
     }
   }
 }
@@ -287,6 +302,8 @@ void Checker::run() {
 bool autograd::gradcheck(const GradCheckFunction &function,
                          const TensorList &inputs,
                          const GradCheckOptions &options) {
+  if (!function)
+    refuse("expected a function, but got an empty one");
   checkInputs(inputs, options);
   try {
     const AutoGradMode records(true);

@@ -129,6 +129,24 @@ TEST_F(GradCheckTest, FindsIgnoredStrides) {
                    {x}));
 }
 
+// A log-sum-exp of nothing is -inf wherever the inputs are, and a gradient of
+// NaN is told as such.
+TEST_F(GradCheckTest, WhatIsNotFinite) {
+  Sine::distort = [](const Tensor &g) { return times(g, std::nan("")); };
+  EXPECT_ERROR(InvalidArgument, "but backward gives nan", gradcheck(sine, {x}));
+  struct Nowhere : autograd::Function<Nowhere> {
+    static Tensor forward(autograd::Context &, const Tensor &a) {
+      return Tensor::full(a.shape(), -INFINITY, a.dtype());
+    }
+    static TensorList backward(autograd::Context &, const TensorList &g) {
+      return {times(g[0], 0.0)};
+    }
+  };
+  EXPECT_TRUE(gradcheck(
+      [](const TensorList &in) { return TensorList{Nowhere::apply(in[0])}; },
+      {x}));
+}
+
 TEST_F(GradCheckTest, PutsElementsBackAfterExceptions) {
   const auto before = x.toVector<double>();
   int calls = 0;
@@ -178,6 +196,20 @@ TEST_F(GradCheckTest, RefusesWhatItCannotCheck) {
       InvalidArgument, "expected an output that requires a gradient",
       gradcheck([](const TensorList &in) { return TensorList{in[0].detach()}; },
                 {x}));
+  EXPECT_ERROR(InvalidArgument, "expected a function, but got an empty one",
+               gradcheck(nullptr, {x}));
+  options = {};
+  options.eps = 1e-300;
+  EXPECT_ERROR(InvalidArgument, "expected an eps that changes input 0 [0",
+               gradcheck(sine, {x}, options));
+  options = {};
+  options.atol = std::nan("");
+  EXPECT_ERROR(InvalidArgument, "expected atol of 0 or more, but got nan",
+               gradcheck(sine, {x}, options));
+  options = {};
+  options.nondetTol = -1;
+  EXPECT_ERROR(InvalidArgument, "expected nondetTol of 0 or more, but got -1",
+               gradcheck(sine, {x}, options));
   EXPECT_ERROR(
       InvalidArgument, "expected output 0 to be defined",
       gradcheck([](const TensorList &) { return TensorList{Tensor()}; }, {x}));
