@@ -9,6 +9,7 @@
 
 #include "compiler/Support/Error.h"
 #include "kernels/FlashAttentionFunction.h"
+#include "kernels/FlashAttentionOperands.h"
 #include "kernels/Softmax.h"
 #include "kernels/TensorStack.h"
 
@@ -63,8 +64,9 @@ static void checkOperands(const Tensor &q, const Tensor &k, const Tensor &v) {
       refuse(std::string("expected '") + name +
              "' to be [..., rows, d], but got " + tensor->describe());
   }
-  if (!isFloat(q.dtype()) || q.dtype() == DType::F64)
-    refuse("expected 'q' of type f32, f16, bf16, f8E4M3FN or f8E5M2, but got " +
+  if (!isFloat(q.dtype()))
+    refuse("expected 'q' of type f64, f32, f16, bf16, f8E4M3FN or f8E5M2, but "
+           "got " +
            toString(q.dtype()));
   checkOperand("k", k, q);
   checkOperand("v", v, q);
@@ -81,7 +83,12 @@ static void checkOperands(const Tensor &q, const Tensor &k, const Tensor &v) {
 
 static DType scoreTypeOf(const Tensor &q,
                          const DenseAttentionOptions &options) {
-  const DType type = options.scoreType.value_or(DType::F32);
+  const DType type = options.scoreType.value_or(attentionRealType(q.dtype()));
+  if (q.dtype() == DType::F64) {
+    if (type != DType::F64)
+      refuse("expected scores of type f64, as 'q', but got " + toString(type));
+    return type;
+  }
   if (!isFloat(type) || type == DType::F64 || isFp8(type))
     refuse("expected scores of type f32, f16 or bf16, but got " +
            toString(type));
@@ -150,7 +157,7 @@ flashtile::denseAttention(const Tensor &q, const Tensor &k, const Tensor &v,
   DenseAttentionResult result;
   Shape rows = q.shape();
   rows.pop_back();
-  result.lse = Tensor::empty(rows, DType::F32, q.device());
+  result.lse = Tensor::empty(rows, attentionRealType(q.dtype()), q.device());
   softmax(scores, steps.normal, weights, result.lse);
   result.o = matmul(weights, v.to(weights.dtype()), steps.values);
   return result;

@@ -27,8 +27,9 @@ struct DenseAttentionOptions {
   CausalAlignment alignment = CausalAlignment::BottomRight;
   /// Factor of the scores; 1 / sqrt(head dimension) by default.
   std::optional<double> scale;
-  /// Element type of the scores in memory: f32 by default. In the type of q,
-  /// as frameworks have them, they take half the memory and round the scores.
+  /// Element type of the scores in memory: f32 by default, f64 where q is. In
+  /// the type of q, as frameworks have them, they take half the memory and
+  /// round the scores.
   std::optional<DType> scoreType;
   /// Of the two products.
   MatmulTiles tiles = {0, 0, 0, 0, 0};
@@ -37,14 +38,14 @@ struct DenseAttentionOptions {
 
 struct DenseAttentionResult {
   Tensor o;   ///< shape of q, with the head dimension of v
-  Tensor lse; ///< f32, shape of q without its last dimension
+  Tensor lse; ///< f32 (f64 where q is), shape of q without its last dimension
 };
 
 /// o = softmax(scale * q k^T) v, and the log-sum-exp of each row.
 ///
 /// q is [..., n, d], k is [..., m, d] and v [..., m, e] of one element type:
-/// f32, f16, bf16, f8E4M3FN or f8E5M2. Leading dimensions are the same; with
-/// four dimensions or more, k and v may have fewer heads, as long as they
+/// f64, f32, f16, bf16, f8E4M3FN or f8E5M2. Leading dimensions are the same;
+/// with four dimensions or more, k and v may have fewer heads, as long as they
 /// divide those of q. o has the type of q, bf16 for the fp8 types.
 ///
 /// A row that sees no key has o = 0 and lse = -inf. Unlike flashAttention, a

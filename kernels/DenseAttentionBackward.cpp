@@ -8,10 +8,12 @@
 #include "kernels/DenseAttentionBackward.h"
 
 #include "compiler/Support/Error.h"
+#include "kernels/FlashAttentionOperands.h"
 #include "kernels/LookupTable.h"
 #include "kernels/Softmax.h"
 #include "kernels/SoftmaxGradientKernel.h"
 #include "kernels/TensorStack.h"
+#include "runtime/Autograd/GradMode.h"
 #include "runtime/Jit.h"
 
 #include <algorithm>
@@ -37,9 +39,8 @@ static void checkOperands(const Tensor &q, const Tensor &k, const Tensor &v,
     refuse(
         "expected 'v' with the type, device and dimensions of 'k', which is " +
         k.describe() + ", but got " + v.describe());
-  if (q.dtype() != DType::F32 && q.dtype() != DType::F16 &&
-      q.dtype() != DType::BF16)
-    refuse("expected 'q' of type f32, f16 or bf16, but got " +
+  if (elementSize(q.dtype()) == 1)
+    refuse("expected 'q' of type f64, f32, f16 or bf16, but got " +
            toString(q.dtype()));
   if (leadingDims(v.shape()) != leadingDims(k.shape()) ||
       v.size(-2) != k.size(-2))
@@ -58,7 +59,7 @@ static void checkOperands(const Tensor &q, const Tensor &k, const Tensor &v,
   shape.back() = v.size(-1);
   checkLike("gradO", gradO, q.dtype(), shape);
   shape.pop_back();
-  checkLike("gradLse", gradLse, DType::F32, shape);
+  checkLike("gradLse", gradLse, attentionRealType(q.dtype()), shape);
 }
 
 static Kernel kernelFor(const SoftmaxGradientConfig &config, Device device) {
@@ -88,7 +89,7 @@ static ScoreGradients scoreGradients(const Tensor &p, const Tensor &dp,
                                      const Tensor &gradLse, double scale,
                                      DType type) {
   ScoreGradients result = {p, dp};
-  const bool narrow = type != DType::F32;
+  const bool narrow = type != attentionRealType(type);
   if (narrow) {
     result.weights = Tensor::empty(p.shape(), type, p.device());
     result.ds = Tensor::empty(p.shape(), type, p.device());
@@ -99,11 +100,12 @@ static ScoreGradients scoreGradients(const Tensor &p, const Tensor &dp,
   config.outputType = type;
   config.copiesWeights = narrow;
   config.hasGradLse = gradLse.defined();
-  constexpr int64_t kTileElements = 2048, kShortest = 32;
+  const int64_t tileElements = type == DType::F64 ? 512 : 2048;
+  constexpr int64_t kShortest = 32;
   config.blockColumns =
-      std::clamp(sizeClass(p.size(-1)), kShortest, kTileElements);
+      std::clamp(sizeClass(p.size(-1)), kShortest, tileElements);
   config.blockRows =
-      std::min(kTileElements / config.blockColumns, sizeClass(p.size(-2)));
+      std::min(tileElements / config.blockColumns, sizeClass(p.size(-2)));
   std::vector<ArgumentValue> arguments = {p, dp};
   if (gradLse.defined())
     arguments.push_back(gradLse.contiguous());
@@ -113,7 +115,10 @@ static ScoreGradients scoreGradients(const Tensor &p, const Tensor &dp,
   const int64_t rows = p.size(-2), columns = p.size(-1);
   for (int64_t extent : {rows, columns, p.numel() / (rows * columns)})
     arguments.push_back(extent);
-  arguments.push_back(static_cast<float>(scale));
+  if (type == DType::F64)
+    arguments.push_back(scale);
+  else
+    arguments.push_back(static_cast<float>(scale));
   kernelFor(config, p.device())
       .launchPositional(arguments.data(), arguments.size());
   return result;
@@ -135,6 +140,7 @@ FlashAttentionGradients flashtile::denseAttentionBackward(
     const Tensor &q, const Tensor &k, const Tensor &v, const Tensor &gradO,
     const Tensor &gradLse, const DenseAttentionOptions &options) {
   checkOperands(q, k, v, gradO, gradLse);
+  const NoGradGuard noGrad;
   MatmulOptions product;
   const bool hasHeads = q.rank() > 3 && k.size(-3) > 0;
   const int64_t group = hasHeads ? q.size(-3) / k.size(-3) : 1;
@@ -142,7 +148,7 @@ FlashAttentionGradients flashtile::denseAttentionBackward(
   product.tiles = options.tiles;
   product.tune = options.tune;
   MatmulOptions scoreProduct = product;
-  scoreProduct.outputType = DType::F32;
+  scoreProduct.outputType = attentionRealType(q.dtype());
   const double scale =
       options.scale.value_or(1.0 / std::sqrt(static_cast<double>(q.size(-1))));
 

@@ -19,10 +19,11 @@
 namespace flashtile {
 
 /// Gradients of sum(o * gradO) + sum(lse * gradLse) by q, k and v, which are
-/// f32, f16 or bf16 and as denseAttention takes them. `gradO` has the shape of
-/// o and the type of q, `gradLse` is f32; either may have any strides, or be
-/// undefined, which means 0. Of `options`, the type of scores has no effect:
-/// they are f32. Where query heads share keys, dk and dv are summed over them.
+/// f64, f32, f16 or bf16 and as denseAttention takes them. `gradO` has the
+/// shape of o and the type of q, `gradLse` that of lse; either may have any
+/// strides, or be undefined, which means 0. Of `options`, the type of scores
+/// has no effect: they have that of lse. Where query heads share keys, dk and
+/// dv are summed over them. Nothing is recorded.
 ///
 /// A row that sees no key has gradient 0. NaN or infinity in a position that
 /// the causal mask hides reaches every row of its head, as in denseAttention.

@@ -15,6 +15,7 @@
 #include "kernels/FlashAttentionBackwardSteps.h"
 #include "kernels/FlashAttentionOperands.h"
 #include "kernels/LookupTable.h"
+#include "runtime/Autograd/GradMode.h"
 #include "runtime/Jit.h"
 
 #include <algorithm>
@@ -467,6 +468,7 @@ FlashAttentionGradients flashtile::flashAttentionBackward(
     const Tensor &gradLse, const FlashAttentionBackwardOptions &options) {
   const AttentionOperands operands = checkedAttentionOperands(q, k, v);
   checkProblem(q, saved, gradO, gradLse);
+  const NoGradGuard noGrad;
   const auto [form, tiles] =
       choose({operands, saved, gradO, gradLse, options}, q, k, v);
   if (form == Form::Dense)

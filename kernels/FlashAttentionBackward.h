@@ -82,8 +82,8 @@ struct FlashAttentionGradients {
 ///
 /// A row that sees no key has gradient 0 and adds nothing to others. NaN and
 /// infinity reach the gradients of what sees them, and of themselves, and no
-/// others. Memory: O(rows * head dimension), but for the dense form. Throws
-/// InvalidArgument for shapes and types other than these.
+/// others. Memory: O(rows * head dimension), but for the dense form. Nothing is
+/// recorded. Throws InvalidArgument for shapes and types other than these.
 FlashAttentionGradients
 flashAttentionBackward(const Tensor &q, const Tensor &k, const Tensor &v,
                        const FlashAttentionSaved &saved, const Tensor &gradO,

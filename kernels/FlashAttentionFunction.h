@@ -40,7 +40,7 @@ struct FlashAttention : autograd::Function<FlashAttention> {
                              const TensorList &gradOutputs);
 };
 
-/// denseAttention(), differentiable, of f32, f16 and bf16: o and the
+/// denseAttention(), differentiable, on what it takes but fp8: o and the
 /// log-sum-exp. Keeps q, k and v; backward makes the scores again.
 struct DenseAttention : autograd::Function<DenseAttention> {
   static std::pair<Tensor, Tensor>

@@ -17,18 +17,19 @@ using namespace flashtile::dsl;
 KernelModule
 kernels::buildSoftmaxGradient(const SoftmaxGradientConfig &config) {
   KernelBuilder kernel("softmax_gradient");
-  Value p = kernel.pointer("p", f32);
-  Value dp = kernel.pointer("dp", f32);
+  const ElementType wide = config.outputType == ElementType::F64 ? f64 : f32;
+  Value p = kernel.pointer("p", wide);
+  Value dp = kernel.pointer("dp", wide);
   Value gradLse, weights;
   if (config.hasGradLse)
-    gradLse = kernel.pointer("grad_lse", f32);
+    gradLse = kernel.pointer("grad_lse", wide);
   Value ds = kernel.pointer("ds", config.outputType);
   if (config.copiesWeights)
     weights = kernel.pointer("weights", config.outputType);
   Value rows = kernel.i32("rows");
   Value columns = kernel.i32("columns");
   Value batch = kernel.i32("batch");
-  Value scale = kernel.f32("scale");
+  Value scale = kernel.scalar("scale", wide);
   kernel.grid({ceilDiv(rows, config.blockRows), batch});
 
   Value rowStart = programId(0) * config.blockRows;
@@ -41,7 +42,7 @@ kernels::buildSoftmaxGradient(const SoftmaxGradientConfig &config) {
                         {config.blockRows, config.blockColumns});
   };
 
-  Value none = zeros({config.blockRows}, f32);
+  Value none = zeros({config.blockRows}, wide);
   auto [total] = forRange(0, columns, config.blockColumns, {none},
                           [&](Value start, Value total) {
                             Value weight = load(window(p, start));

@@ -19,7 +19,8 @@ namespace flashtile::kernels {
 
 /// What is fixed when the kernel is compiled.
 struct SoftmaxGradientConfig {
-  /// Of ds and of the copy of p: f32, f16 or bf16. p and dp are f32.
+  /// Of ds and of the copy of p: f64, f32, f16 or bf16. p, dp and grad_lse are
+  /// f64 where this is, and f32 otherwise.
   ElementType outputType = ElementType::F32;
   /// Also writes p rounded to `outputType`, for the product with it.
   bool copiesWeights = false;
@@ -30,12 +31,12 @@ struct SoftmaxGradientConfig {
 
 /// @softmax_gradient in a module of its own. All tensors are contiguous
 /// [batch, rows, columns]. Arguments, in order:
-///   p, dp                pointers to f32
-///   (grad_lse)           pointer to f32, [batch, rows]
+///   p, dp                pointers
+///   (grad_lse)           pointer, [batch, rows]
 ///   ds                   pointer; may be dp
 ///   (weights)            pointer; may be p
 ///   rows, columns, batch i32
-///   scale                f32
+///   scale                f32, or f64 where ds is
 dsl::KernelModule buildSoftmaxGradient(const SoftmaxGradientConfig &config);
 
 } // namespace flashtile::kernels

@@ -55,6 +55,24 @@ TEST(DenseAttentionTest, RowsThatSeeNoKey) {
   EXPECT_TRUE(isAll(attendDensely(noKeys).lse, -infinity));
 }
 
+// What finite differences are compared with; rows of more than one tile, too.
+TEST(DenseAttentionTest, DoublePrecision) {
+  for (const int64_t keys : {70, 1500}) {
+    const Problem problem =
+        randomProblem({2, 4, 9, 24}, {2, 2, keys, 24}, DType::F64, true);
+    const DenseAttentionResult result = attendDensely(problem);
+    EXPECT_EQ(result.lse.dtype(), DType::F64);
+    reference::AttentionOptions options;
+    options.causal = true;
+    const auto truth =
+        reference::denseAttention(problem.q, problem.k, problem.v, options);
+    EXPECT_LT(reference::relativeError(result.o, truth.o), 1e-13);
+    EXPECT_LT(reference::relativeError(result.lse, truth.lse), 1e-13);
+    EXPECT_EQ(denseAttentionScratchBytes(problem.q, problem.k, {}),
+              2 * 4 * 9 * keys * 8);
+  }
+}
+
 TEST(DenseAttentionTest, ScoresInTheTypeOfQ) {
   const Problem problem =
       randomProblem({2, 4, 64, 32}, {2, 4, 64, 32}, DType::BF16, true);
@@ -94,4 +112,11 @@ TEST(DenseAttentionTest, RefusesWhatDoesNotFit) {
   options.scoreType = DType::F8E5M2;
   EXPECT_THAT(refusalOf([&] { denseAttention(q, q, q, options); }),
               HasSubstr("scores of type f32, f16 or bf16, but got f8E5M2"));
+  options.scoreType = DType::F32;
+  const Tensor wide = q.to(DType::F64), whole = q.to(DType::I32);
+  EXPECT_THAT(refusalOf([&] { denseAttention(wide, wide, wide, options); }),
+              HasSubstr("scores of type f64, as 'q', but got f32"));
+  EXPECT_THAT(refusal(whole, whole, whole),
+              HasSubstr("expected 'q' of type f64, f32, f16, bf16, f8E4M3FN or "
+                        "f8E5M2, but got i32"));
 }

@@ -46,7 +46,7 @@ TEST_P(BackwardNumbers, Types) {
 }
 
 // What finite differences are compared with.
-TEST_P(FusedNumbers, DoublePrecision) {
+TEST_P(BackwardNumbers, DoublePrecision) {
   for (const bool causal : {false, true}) {
     BackwardProblem problem =
         randomBackward({2, 4, 70, 24}, {2, 2, 90, 24}, DType::F64, causal);
@@ -321,6 +321,20 @@ TEST_P(BackwardNumbers, SubsetsOfGradients) {
         *gradient = *whole;
     judgement.expectAccurate(some);
   }
+}
+
+// A call of one's own is not recorded, whatever its operands are.
+TEST_P(BackwardNumbers, OperandsOnTheTape) {
+  BackwardProblem problem =
+      randomBackward({2, 20, 16}, {2, 20, 16}, DType::F32, true);
+  const BackwardJudgement judgement(problem);
+  for (Tensor *tensor : {&problem.forward.q, &problem.forward.k,
+                         &problem.forward.v, &problem.dO})
+    tensor->setRequiresGrad();
+  const FlashAttentionGradients result = gradientsOf(problem, GetParam());
+  judgement.expectAccurate(result);
+  for (const Tensor &gradient : {result.q, result.k, result.v})
+    EXPECT_FALSE(gradient.requiresGrad());
 }
 
 TEST_P(BackwardNumbers, RepeatsGiveTheSameBits) {

@@ -336,7 +336,7 @@ TEST(DenseAttentionGradientTest, ShapesAndTypes) {
   struct Case {
     Shape q, k;
   };
-  for (DType type : {DType::F32, DType::F16, DType::BF16})
+  for (DType type : {DType::F64, DType::F32, DType::F16, DType::BF16})
     for (const Case &shapes :
          {Case{{40, 16}, {40, 16}}, Case{{2, 33, 20}, {2, 65, 20}},
           Case{{1, 3, 17, 64}, {1, 1, 40, 64}}})
@@ -352,13 +352,23 @@ TEST(DenseAttentionGradientTest, ShapesAndTypes) {
 }
 
 TEST(DenseAttentionGradientTest, GradCheck) {
-  const Problem p({4, 6}, {5, 6}, DType::F32, false);
-  EXPECT_TRUE(gradcheck(
-      [](const TensorList &in) {
-        const auto [o, lse] = denseAttention(in[0], in[1], in[2]);
-        return TensorList{o, lse};
-      },
-      {p.q, p.k, p.v}, narrowOptions()));
+  struct Case {
+    Shape q, k;
+    bool causal;
+  };
+  for (const Case &c : {Case{{4, 6}, {5, 6}, false}, Case{{6, 3}, {4, 3}, true},
+                        Case{{1, 4, 3, 5}, {1, 2, 4, 5}, true}}) {
+    const Problem p(c.q, c.k, DType::F64, c.causal);
+    SCOPED_TRACE(p.q.describe());
+    DenseAttentionOptions options;
+    options.causal = c.causal;
+    EXPECT_TRUE(gradcheck(
+        [&](const TensorList &in) {
+          const auto [o, lse] = denseAttention(in[0], in[1], in[2], options);
+          return TensorList{o, lse};
+        },
+        {p.q, p.k, p.v}));
+  }
 }
 
 TEST(DenseAttentionGradientTest, AgreesWithFlashAttention) {

@@ -11,6 +11,7 @@
 #include "compiler/Driver/Compiler.h"
 #include "kernels/ActivationBackwardKernel.h"
 #include "kernels/SoftmaxBackwardKernel.h"
+#include "kernels/SoftmaxGradientKernel.h"
 #include "runtime/Autograd/GradientKernels.h"
 #include "tests/compiler/ptx/PtxasTest.h"
 
@@ -70,6 +71,23 @@ TEST_F(GradientPtxTest, Activations) {
     expectGood(
         kernels::buildActivationBackward(activation, DType::F64, DType::F64),
         activationName(activation));
+  }
+}
+
+// Of dense attention, with weights from memory.
+TEST_F(GradientPtxTest, SoftmaxOfWeights) {
+  for (DType type : types) {
+    kernels::SoftmaxGradientConfig config;
+    config.outputType = type;
+    config.copiesWeights = type == DType::BF16;
+    config.hasGradLse = true;
+    const int64_t elements = type == DType::F64 ? 512 : 2048;
+    for (int64_t columns : {int64_t(32), int64_t(256), elements}) {
+      config.blockColumns = columns;
+      config.blockRows = elements / columns;
+      expectGood(kernels::buildSoftmaxGradient(config),
+                 toString(type) + " " + std::to_string(columns));
+    }
   }
 }
 

@@ -20,15 +20,6 @@ inline Tensor parameter(Shape shape, uint64_t seed, DType dtype = DType::F64) {
   return Tensor::randn(std::move(shape), dtype, seed).setRequiresGrad();
 }
 
-/// Tolerances for kernels of f32: the differences of outputs of about 1.
-inline autograd::GradCheckOptions narrowOptions() {
-  autograd::GradCheckOptions options;
-  options.eps = 1e-2;
-  options.atol = 2e-3;
-  options.rtol = 1e-2;
-  return options;
-}
-
 inline void expectClose(const Tensor &actual, const Tensor &expected,
                         double tolerance, const char *name) {
   ASSERT_TRUE(actual.defined()) << name;
