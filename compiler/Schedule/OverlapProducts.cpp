@@ -535,6 +535,10 @@ void OverlapProducts::runOnOperation() {
         loops.push_back(loop);
     });
   });
+  auto warps = getOperation()->getAttrOfType<IntegerAttr>(
+      tilegpu::TileGPUDialect::kNumWarpsAttr);
+  if (loops.empty() || !warps)
+    return;
   SmallVector<Handover> handovers;
   const bool mayDelay =
       delay && llvm::any_of(loops, [](scf::ForOp loop) {
@@ -588,11 +592,7 @@ void OverlapProducts::runOnOperation() {
   }
   std::optional<Turns> turns;
   auto roles = getOperation().getBody().getOps<tilegpu::WarpSpecializeOp>();
-  int64_t groups =
-      getOperation()
-          ->getAttrOfType<IntegerAttr>(tilegpu::TileGPUDialect::kNumWarpsAttr)
-          .getInt() /
-      4;
+  int64_t groups = warps.getInt() / 4;
   if (!sequences.empty() && groups > 1 && takeTurns) {
     turns = startTurns(*roles.begin(), groups);
     remarkApplied(*roles.begin(), "tilegpu-overlap-products", "Turns",

@@ -11,6 +11,7 @@
 #include "compiler/Conversion/TileGPUToLLVM/Passes.h"
 #include "compiler/Conversion/TileGPUToLLVM/ProductCalls.h"
 #include "compiler/Conversion/TileGPUToLLVM/RegisterNeeds.h"
+#include "compiler/Conversion/TileToTileGPU/LayoutAttrs.h"
 
 #include "dialects/TileGPU/IR/LaunchAttributes.h"
 
@@ -69,12 +70,48 @@ LLVM::GlobalOp ConvertTileGPUToLLVM::sharedMemory(OpBuilder &builder,
       /*alignment=*/1024, static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared));
 }
 
+/// The value's tile is spread over the warps of the kernel. A tile of fewer
+/// would be there several times and nobody would know: what is added to memory
+/// would be added as often.
+static LogicalResult checkLayout(Value value, int64_t warps) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type)
+    return success();
+  auto layout = dyn_cast_or_null<tilegpu::LayoutAttr>(type.getEncoding());
+  if (!layout)
+    return emitError(value.getLoc())
+           << "expected a tile with a layout, but got " << Type(type);
+  if (int64_t count = toLayout(layout).warpCount(); count != warps)
+    return emitError(value.getLoc())
+           << "expected a layout of " << warps << " warps, as '"
+           << tilegpu::TileGPUDialect::kNumWarpsAttr
+           << "' of the kernel says, but got one of " << count << ": "
+           << Type(type);
+  return success();
+}
+
+static LogicalResult checkLayouts(KernelOp kernel, int64_t warps) {
+  auto check = [&](Value value) {
+    return succeeded(checkLayout(value, warps));
+  };
+  WalkResult result = kernel.getBody().walk([&](Operation *op) {
+    bool isRight = llvm::all_of(op->getResults(), check);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        isRight = isRight && llvm::all_of(block.getArguments(), check);
+    return isRight ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult ConvertTileGPUToLLVM::convert(KernelOp kernel) {
   auto warps = kernel->getAttrOfType<IntegerAttr>(
       tilegpu::TileGPUDialect::kNumWarpsAttr);
   if (!warps)
     return kernel.emitError("expected layouts: run convert-tile-to-tilegpu "
                             "before convert-tilegpu-to-llvm");
+  if (failed(checkLayouts(kernel, warps.getInt())))
+    return failure();
   warnOfTilesBeyondRegisters(kernel);
   remarkCallsBesideProducts(kernel);
   MLIRContext *context = &getContext();

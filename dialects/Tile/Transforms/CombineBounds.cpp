@@ -63,6 +63,12 @@ static Value repeated(Value value) {
   return value;
 }
 
+/// Whether it is a tile of which nobody has said yet who holds it.
+static bool isPlainTile(Type type) {
+  auto tile = dyn_cast<RankedTensorType>(type);
+  return tile && !tile.getEncoding();
+}
+
 /// Whether no axis has several elements in both.
 static bool areAcross(RankedTensorType one, RankedTensorType other) {
   return one.getRank() == other.getRank() &&
@@ -306,7 +312,7 @@ void CombineBounds::runOnOperation() {
   SmallVector<arith::AndIOp> roots;
   auto isMask = [](Operation *op) {
     return isa<LoopLikeOpInterface>(op->getParentOp()) &&
-           isa<RankedTensorType>(op->getResult(0).getType());
+           isPlainTile(op->getResult(0).getType());
   };
   getOperation()->walk([&](arith::AndIOp op) {
     bool isInner = op->hasOneUse() && isa<arith::AndIOp>(*op->user_begin());

@@ -52,7 +52,7 @@ tile.kernel @operand(%i: i32) grid(i) -> (1)
 
 // All warps of a kernel take part.
 #acc = #tilegpu.layout<[64, 16], reg = [2:(0, 1), 2:(8, 0), 2:(0, 8)],
-    lane = [4:(0, 2), 8:(1, 0)], warp = [4:(16, 0)]>
+    lane = [4:(0, 2), 8:(1, 0)], warp = [4:(16, 0), 2:(0, 0)]>
 tile.kernel @warps(%i: i32) grid(i) -> (1)
     attributes {tilegpu.target = "sm_90a", tilegpu.num_warps = 8 : i32} {
   %a = tile.full 1.0 : bf16 -> tensor<64x16xbf16, #acc>
@@ -103,5 +103,29 @@ tile.kernel @tile_load(%x: !tile.ptr<f32>) grid() -> (1)
   // expected-error@+1 {{is of single elements in a kernel with layouts; expected 'tilegpu.load' for a tile}}
   %v = tile.load %p : tensor<64x!tile.ptr<f32>, #lanes>
   tilegpu.store %p, %v : tensor<64x!tile.ptr<f32>, #lanes>, tensor<64xf32, #lanes>
+  tile.return
+}
+
+// -----
+
+// Both warps would add.
+#lanes = #tilegpu.layout<[64], reg = [2:(1)], lane = [32:(2)], warp = []>
+tile.kernel @one_warp_of_two(%x: !tile.ptr<f32>) grid() -> (1)
+    attributes {tilegpu.target = "sm_80", tilegpu.num_warps = 2 : i32} {
+  // expected-error@+1 {{expected a layout of 2 warps, as 'tilegpu.num_warps' of the kernel says, but got one of 1: 'tensor<64x!tile.ptr<f32>, #tilegpu.layout<}}
+  %p = tile.splat %x : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>, #lanes>
+  %v = tile.full 1.0 : f32 -> tensor<64xf32, #lanes>
+  %old = tilegpu.atomic_add %p, %v
+      : tensor<64x!tile.ptr<f32>, #lanes>, tensor<64xf32, #lanes>
+  tile.return
+}
+
+// -----
+
+tile.kernel @no_layout(%x: !tile.ptr<f32>) grid() -> (1)
+    attributes {tilegpu.target = "sm_80", tilegpu.num_warps = 1 : i32} {
+  // expected-error@+1 {{expected a tile with a layout, but got 'tensor<64xf32>'}}
+  %v = tile.full 1.0 : f32 -> tensor<64xf32>
+  tile.print "v", %v : tensor<64xf32>
   tile.return
 }
