@@ -19,9 +19,10 @@ namespace flashtile::autograd {
 
 class FunctionNode;
 
+/// What is said to be for forward or for backward throws InvalidArgument in
+/// the other.
 class Context {
 public:
-  Context() = default;
   Context(const Context &) = delete;
   Context &operator=(const Context &) = delete;
 
@@ -30,7 +31,8 @@ public:
   /// kept as such. A second call replaces the first.
   void saveForBackward(TensorList tensors);
   /// In backward: those tensors, off the tape. Throws InvalidArgument where an
-  /// earlier backward has freed them, and for one that was written to since.
+  /// earlier backward has freed them, for one that was written to since, and in
+  /// forward.
   TensorList savedTensors() const;
   /// Everything that is no tensor.
   SavedData savedData;
@@ -40,7 +42,7 @@ public:
   void markNonDifferentiable(const TensorList &outputs);
   /// Whether backward gets zeros, the default, or an undefined tensor for a
   /// result that nothing depends on.
-  void setMaterializeGrads(bool enabled) { materializesGrads = enabled; }
+  void setMaterializeGrads(bool enabled);
 
   /// Whether the gradient by argument `index` of apply() is wanted; false for
   /// arguments that are no tensors. The tensors of a list count one by one. In
@@ -50,6 +52,8 @@ public:
 
 private:
   friend class FunctionNode;
+  /// Function::apply() makes them.
+  Context() = default;
 
   /// A tensor, and the number of writes to its memory when it was saved.
   struct Saved {
@@ -58,6 +62,8 @@ private:
   };
   /// The tensors, or why there are none.
   void check() const;
+  /// What is for forward comes too late in backward: throws InvalidArgument.
+  void checkInForward(const char *call) const;
 
   const FunctionNode *node = nullptr;
   TensorList toSave, nonDifferentiable;

@@ -15,12 +15,13 @@
 //   };
 //   Tensor y = Square::apply(x);
 //
-// forward takes any arguments and returns a Tensor, a TensorList, or a pair,
-// tuple or array of Tensors. It does not write to the tensors it was given, and
-// neither it nor backward is recorded. backward gets a gradient for each result
-// and returns one for each argument: for what is no tensor, and where
-// ctx.needsInputGrad() says no, an undefined one; for a list of tensors, one
-// for each of them. Gradients at the end that are undefined may be left out.
+// forward takes any arguments, and returns a Tensor, a TensorList, or a pair,
+// tuple or array of Tensors; the same as arguments have gradients. It does not
+// write to the tensors it was given, and neither it nor backward is recorded.
+// backward gets a gradient for each result and returns one for each argument:
+// for what is no tensor, and where ctx.needsInputGrad() says no, an undefined
+// one; for a list, pair, tuple or array of tensors, one for each of them.
+// Gradients at the end that are undefined may be left out.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,12 +51,27 @@ inline void addArgument(FunctionNode &node,
                         const std::optional<Tensor> &tensor) {
   node.addArgument(tensor ? &*tensor : nullptr);
 }
+/// Whether T is a pair, tuple or array of tensors and of nothing else.
+template <typename T, typename = void>
+struct IsTensorTuple : std::false_type {};
+template <typename... Ts>
+struct IsTensorTuple<std::tuple<Ts...>>
+    : std::bool_constant<(sizeof...(Ts) > 0) &&
+                         (std::is_same_v<std::decay_t<Ts>, Tensor> && ...)> {};
+template <typename A, typename B>
+struct IsTensorTuple<std::pair<A, B>> : IsTensorTuple<std::tuple<A, B>> {};
+template <size_t N>
+struct IsTensorTuple<std::array<Tensor, N>> : std::true_type {};
+
 /// Without a conversion: what converts to a tensor or list is none.
 template <typename T>
 void addOther(FunctionNode &node, const T &argument) {
   if constexpr (std::is_same_v<T, Tensor> || std::is_same_v<T, TensorList> ||
                 std::is_same_v<T, std::optional<Tensor>>)
     addArgument(node, argument);
+  else if constexpr (IsTensorTuple<T>::value)
+    std::apply([&](const auto &...each) { (addArgument(node, each), ...); },
+               argument);
   else
     node.addArgument(nullptr);
 }

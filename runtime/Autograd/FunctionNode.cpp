@@ -202,12 +202,26 @@ TensorList FunctionNode::apply(TensorList &&gradients) {
 // Context
 //===----------------------------------------------------------------------===//
 
+void Context::checkInForward(const char *call) const {
+  if (node->isFinished)
+    throw Error(ErrorCode::InvalidArgument,
+                node->name() + ": expected a call of " + call +
+                    "() in forward, but it has returned");
+}
+
 void Context::saveForBackward(TensorList tensors) {
+  checkInForward("saveForBackward");
   toSave = std::move(tensors);
 }
 
 void Context::markNonDifferentiable(const TensorList &outputs) {
+  checkInForward("markNonDifferentiable");
   nonDifferentiable = outputs;
+}
+
+void Context::setMaterializeGrads(bool enabled) {
+  checkInForward("setMaterializeGrads");
+  materializesGrads = enabled;
 }
 
 bool Context::needsInputGrad(size_t index) const {
@@ -238,6 +252,10 @@ void Context::check() const {
 }
 
 TensorList Context::savedTensors() const {
+  if (!node->isFinished)
+    throw Error(ErrorCode::InvalidArgument,
+                node->name() + ": expected a call of savedTensors() in "
+                               "backward, but forward has not returned");
   check();
   const std::lock_guard<std::mutex> lock(mutex);
   TensorList tensors;

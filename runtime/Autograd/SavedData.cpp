@@ -23,6 +23,11 @@ std::string autograd::typeName(const std::type_info &type) {
   return name ? name.get() : type.name();
 }
 
+SavedValue &SavedData::failAt(const std::string &name) {
+  throw Error(ErrorCode::InvalidArgument,
+              "expected a saved value '" + name + "', but forward saved none");
+}
+
 void SavedValue::fail(const std::type_info &wanted) const {
   throw Error(ErrorCode::InvalidArgument,
               "expected a saved value of type " + typeName(wanted) +

@@ -50,9 +50,21 @@ private:
   std::any value;
 };
 
-/// By name. Backward reads with at() or [], which makes an empty value for a
-/// name that is not there.
-using SavedData = std::map<std::string, SavedValue>;
+/// By name. Backward reads with at(), which throws InvalidArgument for a name
+/// that is not there, or [], which makes an empty value for it.
+class SavedData : public std::map<std::string, SavedValue> {
+public:
+  SavedValue &at(const std::string &name) {
+    const auto it = find(name);
+    return it == end() ? failAt(name) : it->second;
+  }
+  const SavedValue &at(const std::string &name) const {
+    return const_cast<SavedData *>(this)->at(name);
+  }
+
+private:
+  [[noreturn]] static SavedValue &failAt(const std::string &name);
+};
 
 /// The name of a type as one writes it.
 std::string typeName(const std::type_info &type);

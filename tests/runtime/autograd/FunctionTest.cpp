@@ -72,6 +72,39 @@ TEST(FunctionTest, AnyArguments) {
 }
 
 namespace {
+/// Tensors in pairs, tuples and arrays count one by one.
+struct Bundles : Function<Bundles> {
+  static Tensor forward(Context &ctx, const std::pair<Tensor, Tensor> &pair,
+                        const std::array<Tensor, 2> &array,
+                        const std::tuple<Tensor, const Tensor &> &tuple,
+                        std::pair<int, Tensor>) {
+    EXPECT_TRUE(ctx.needsInputGrad(0));
+    EXPECT_FALSE(ctx.needsInputGrad(1));
+    EXPECT_TRUE(ctx.needsInputGrad(2));
+    EXPECT_ERROR(InvalidArgument, "expected an argument below 7",
+                 ctx.needsInputGrad(7));
+    return times(times(pair.first, array[0]), std::get<1>(tuple));
+  }
+  static TensorList backward(Context &, const TensorList &g) {
+    return {times(g[0], 1), Tensor(), times(g[0], 2),
+            Tensor(),       Tensor(), times(g[0], 3)};
+  }
+};
+} // namespace
+
+TEST(FunctionTest, TensorsInBundles) {
+  const Tensor a = leaf({1}), b = leaf({2}), c = leaf({3});
+  const Tensor plain = c.detach();
+  Bundles::apply(std::pair(a, plain), std::array<Tensor, 2>{b, Tensor()},
+                 std::tuple<Tensor, const Tensor &>(plain, c),
+                 std::pair(1, plain))
+      .backward();
+  EXPECT_THAT(gradOf(a), ElementsAre(1));
+  EXPECT_THAT(gradOf(b), ElementsAre(2));
+  EXPECT_THAT(gradOf(c), ElementsAre(3));
+}
+
+namespace {
 
 /// Quotient and remainder, and how often each was asked for.
 struct Several : Function<Several> {
@@ -425,6 +458,58 @@ TEST(FunctionTest, SavedValues) {
   EXPECT_EQ(value.to<int>(), 5);
   EXPECT_ERROR(InvalidArgument, "of type double, but got one of type int",
                value.to<double>());
+  autograd::SavedData data;
+  data["there"] = 5;
+  const autograd::SavedData &same = data;
+  EXPECT_EQ(same.at("there").to<int>(), 5);
+  EXPECT_ERROR(InvalidArgument,
+               "expected a saved value 'other', but forward saved none",
+               data.at("other"));
+}
+
+namespace {
+/// Does in one function what is for the other.
+struct Confused : Function<Confused> {
+  static inline std::function<void(Context &)> inForward, inBackward;
+  static Tensor forward(Context &ctx, const Tensor &a) {
+    ctx.saveForBackward({a});
+    inForward(ctx);
+    return times(a, 1);
+  }
+  static TensorList backward(Context &ctx, const TensorList &gradOutputs) {
+    inBackward(ctx);
+    return {gradOutputs[0]};
+  }
+};
+} // namespace
+
+TEST(FunctionTest, WhatIsForTheOtherFunction) {
+  const auto nothing = [](Context &) {};
+  const Tensor x = leaf({1});
+  Confused::inForward = [](Context &ctx) { ctx.savedTensors(); };
+  EXPECT_ERROR(InvalidArgument,
+               "expected a call of savedTensors() in backward, but forward has "
+               "not returned",
+               Confused::apply(x));
+  Confused::inForward = nothing;
+  const Tensor y = Confused::apply(x);
+  for (const auto &[name, call] :
+       {std::pair<std::string, std::function<void(Context &)>>(
+            "saveForBackward",
+            [](Context &ctx) { ctx.saveForBackward({Tensor()}); }),
+        {"markNonDifferentiable",
+         [](Context &ctx) { ctx.markNonDifferentiable({}); }},
+        {"setMaterializeGrads",
+         [](Context &ctx) { ctx.setMaterializeGrads(false); }}}) {
+    Confused::inBackward = call;
+    EXPECT_ERROR(InvalidArgument,
+                 "expected a call of " + name +
+                     "() in forward, but it has returned",
+                 y.backward());
+  }
+  Confused::inBackward = nothing;
+  y.backward();
+  EXPECT_THAT(gradOf(x), ElementsAre(1));
 }
 
 TEST(FunctionTest, NoGradGuardsNest) {
