@@ -61,10 +61,17 @@ struct Target {
 constexpr Target targets[] = {{"sm_80", DeviceClass::Sm80},
                               {"sm_90a", DeviceClass::Sm90a}};
 
+/// `queries`: 0 for the tiles that do not depend on them, of which there is
+/// nothing to add where it is another number.
 void addAttention(std::vector<ShippedKernel> &all, const Target &target,
-                  ElementType type, int64_t headDim, bool isCausal) {
-  const FlashAttentionTiles tiles =
-      defaultFlashAttentionTiles({target.device, type, headDim, isCausal});
+                  ElementType type, int64_t headDim, bool isCausal,
+                  int64_t queries = 0) {
+  FlashAttentionClass kind{target.device, type, headDim, isCausal};
+  const FlashAttentionTiles usual = defaultFlashAttentionTiles(kind);
+  kind.queries = queries;
+  const FlashAttentionTiles tiles = defaultFlashAttentionTiles(kind);
+  if (queries && tuningConfigOf(tiles) == tuningConfigOf(usual))
+    return;
   kernels::FlashAttentionConfig config;
   config.dtype = type;
   config.headDim = headDim;
@@ -76,7 +83,7 @@ void addAttention(std::vector<ShippedKernel> &all, const Target &target,
   config.scaleIsPositive = true;
   all.push_back({"attention_" + std::string(elementTypeName(type)) + "_d" +
                      std::to_string(headDim) + (isCausal ? "_causal" : "") +
-                     "_" + target.name,
+                     (queries ? "_short_" : "_") + target.name,
                  target.name, tiles.numWarps, tiles.numStages, [config] {
                    return kernels::buildFlashAttentionForward(config).text();
                  }});
@@ -182,6 +189,9 @@ void addAllAttention(std::vector<ShippedKernel> &all, const Target &target,
   for (int64_t headDim = kStep; headDim <= kMost; headDim += kStep)
     for (const ElementType type : {ElementType::BF16, ElementType::F32})
       addAttention(all, target, type, headDim, isCausal);
+  for (int64_t headDim = kStep; headDim <= kMost; headDim += kStep)
+    addAttention(all, target, ElementType::BF16, headDim, isCausal,
+                 /*queries=*/1024);
   for (const int64_t headDim : {64, 128})
     addAttention(all, target, ElementType::F16, headDim, isCausal);
   for (const int64_t headDim : {16, 40, 64, 88, 128, 168, 200, 256})
