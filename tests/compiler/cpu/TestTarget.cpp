@@ -57,6 +57,29 @@ static std::string familyOfTarget() {
              : "sm_80";
 }
 
+/// A number from the environment, or what holds without it.
+static unsigned numberOf(const char *variable, unsigned otherwise) {
+  const char *text = std::getenv(variable);
+  if (!text || !*text)
+    return otherwise;
+  char *end = nullptr;
+  const unsigned long value = std::strtoul(text, &end, 10);
+  if (*end || value < 1 || value > 16) {
+    std::fprintf(stderr, "%s: expected a number from 1 to 16, but got '%s'\n",
+                 variable, text);
+    std::exit(2);
+  }
+  return static_cast<unsigned>(value);
+}
+
+/// How programs are compiled: by so many warps and stages as are asked for.
+static CompilerOptions optionsOfTests() {
+  CompilerOptions options;
+  options.numWarps = numberOf("FLASHTILE_TEST_WARPS", options.numWarps);
+  options.numStages = numberOf("FLASHTILE_TEST_STAGES", options.numStages);
+  return options;
+}
+
 bool cputest::runsGpuCode() {
   return testTarget() == TestTarget::Ptx || testTarget() == TestTarget::Cuda;
 }
@@ -116,7 +139,7 @@ namespace {
 class CudaProgram : public GpuProgram {
 public:
   explicit CudaProgram(const std::string &text)
-      : module(Jit(Device::cuda(0)).compile(text, "test")) {}
+      : module(Jit(Device::cuda(0), optionsOfTests()).compile(text, "test")) {}
 
   Outcome run(const std::string &name,
               const std::vector<Argument> &arguments) const override {
@@ -204,7 +227,7 @@ GpuProgramResult cputest::compileForGpuTests(const std::string &text) {
     }
     return result;
   }
-  CompilerOptions options;
+  CompilerOptions options = optionsOfTests();
   options.target = familyOfTarget();
   options.verifyEach = true;
   ArtifactResult compiled = compileToArtifact(text, "test", options);
