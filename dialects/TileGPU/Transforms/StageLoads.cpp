@@ -20,10 +20,6 @@
 // reads the buffer that is overwritten next: one is enough. Products of
 // warpgroups read by another proxy: each thread fences its copies before it.
 //
-// Loops that follow each other, such as those over unmasked and masked tiles,
-// share a ring of two: the last iteration of one copies for the first of the
-// next that has any, so that nothing is waited for between them.
-//
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Tile/Transforms/Remark.h"
@@ -65,12 +61,6 @@ struct StagedLoad {
   void replaceBy(Value slot, Operation *reader) const;
 };
 
-/// A loop whose loads go through a ring.
-struct Piece {
-  scf::ForOp loop;
-  SmallVector<StagedLoad> staged;
-};
-
 struct StageLoads
     : public flashtile::tilegpu::impl::StageLoadsPassBase<StageLoads> {
   using StageLoadsPassBase::StageLoadsPassBase;
@@ -80,11 +70,7 @@ struct StageLoads
 private:
   /// The loads of a loop that a ring can take; the others get a remark.
   SmallVector<StagedLoad> findInLoop(scf::ForOp loop);
-  /// Loops behind `first`, in their order, that can share its ring.
-  SmallVector<Piece> findSequels(const Piece &first, ArrayRef<Piece> all);
-  void pipeline(ArrayRef<Piece> pieces, int64_t stages);
-  Value pipelineLoop(const Piece &piece, ArrayRef<Piece> later,
-                     ArrayRef<Value> rings, Value firstBuffer, int64_t stages);
+  void pipeline(scf::ForOp loop, ArrayRef<StagedLoad> staged, int64_t stages);
   void copyOnce(StagedLoad staged);
   void copyInPlace();
   /// Until no more than `pending` groups of copies are under way.
@@ -245,14 +231,6 @@ static MmaOp onlyProduct(scf::ForOp loop) {
   return found;
 }
 
-static Value isRun(ImplicitLocOpBuilder &b, scf::ForOp loop) {
-  return arith::CmpIOp::create(b,
-                               loop.getUnsignedCmp()
-                                   ? arith::CmpIPredicate::ult
-                                   : arith::CmpIPredicate::slt,
-                               loop.getLowerBound(), loop.getUpperBound());
-}
-
 void StageLoads::waitForCopies(ImplicitLocOpBuilder &b, int64_t pending) {
   WaitCopiesOp::create(b, pending);
   if (hasWarpgroupProducts)
@@ -260,31 +238,9 @@ void StageLoads::waitForCopies(ImplicitLocOpBuilder &b, int64_t pending) {
   BarrierOp::create(b);
 }
 
-/// The windows of the first iteration of all these loops, copied to buffer
-/// `index` of their rings.
-static void copyFirst(ImplicitLocOpBuilder &b, ArrayRef<Piece> pieces,
-                      ArrayRef<Value> rings, Value index) {
-  const Piece &piece = pieces.front();
-  scf::ForOp loop = piece.loop;
-  const bool isLast = pieces.size() == 1;
-  auto guard = scf::IfOp::create(b, isRun(b, loop), /*withElseRegion=*/!isLast);
-  OpBuilder::InsertionGuard restore(b);
-  b.setInsertionPoint(guard.thenYield());
-  copyIteration(b, loop, piece.staged, rings, loop.getLowerBound(), index);
-  if (isLast)
-    return;
-  b.setInsertionPoint(guard.elseYield());
-  copyFirst(b, pieces.drop_front(), rings, index);
-}
-
-void StageLoads::pipeline(ArrayRef<Piece> pieces, int64_t stages) {
-  scf::ForOp loop = pieces.front().loop;
-  ArrayRef<StagedLoad> staged = pieces.front().staged;
-  // What is read from memory for the loop has been copied before.
-  Operation *begin = loop;
-  while (isa_and_nonnull<LoadSharedOp>(begin->getPrevNode()))
-    begin = begin->getPrevNode();
-  ImplicitLocOpBuilder b(loop.getLoc(), begin);
+void StageLoads::pipeline(scf::ForOp loop, ArrayRef<StagedLoad> staged,
+                          int64_t stages) {
+  ImplicitLocOpBuilder b(loop.getLoc(), loop);
   auto i32 = [&](int64_t value) -> Value {
     return arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
   };
@@ -295,49 +251,31 @@ void StageLoads::pipeline(ArrayRef<Piece> pieces, int64_t stages) {
         AllocOp::create(b, stage.getLoc(), ringType(stage, stages)));
   }
   BarrierOp::create(b);
-  if (pieces.size() > 1) {
-    copyFirst(b, pieces, rings, i32(0));
-    CommitCopiesOp::create(b);
-  } else {
-    Value first = loop.getLowerBound();
-    Value runs = isRun(b, loop);
-    for (int64_t ahead = 0; ahead < stages - 1; ++ahead) {
-      Value condition = runs;
-      if (ahead > 0)
-        condition =
-            arith::AndIOp::create(b, runs, hasStepsLeft(b, loop, first, ahead));
-      auto guard = scf::IfOp::create(b, condition, /*withElseRegion=*/false);
-      {
-        OpBuilder::InsertionGuard restore(b);
-        b.setInsertionPoint(guard.thenYield());
-        copyIteration(b, loop, staged, rings, counterAt(b, loop, first, ahead),
-                      i32(ahead));
-      }
-      CommitCopiesOp::create(b);
+  Value first = loop.getLowerBound();
+  Value runs =
+      arith::CmpIOp::create(b,
+                            loop.getUnsignedCmp() ? arith::CmpIPredicate::ult
+                                                  : arith::CmpIPredicate::slt,
+                            first, loop.getUpperBound());
+  for (int64_t ahead = 0; ahead < stages - 1; ++ahead) {
+    Value condition = runs;
+    if (ahead > 0)
+      condition =
+          arith::AndIOp::create(b, runs, hasStepsLeft(b, loop, first, ahead));
+    auto guard = scf::IfOp::create(b, condition, /*withElseRegion=*/false);
+    {
+      OpBuilder::InsertionGuard restore(b);
+      b.setInsertionPoint(guard.thenYield());
+      copyIteration(b, loop, staged, rings, counterAt(b, loop, first, ahead),
+                    i32(ahead));
     }
+    CommitCopiesOp::create(b);
   }
-  Value buffer = i32(0);
-  for (const auto &[number, piece] : llvm::enumerate(pieces))
-    buffer = pipelineLoop(piece, pieces.drop_front(number + 1), rings, buffer,
-                          stages);
-}
-
-/// Lets a loop read its tiles from the rings, from `firstBuffer` on, and copy
-/// for later iterations; the last ones for the first of `later` loops. Returns
-/// the buffer after its last.
-Value StageLoads::pipelineLoop(const Piece &piece, ArrayRef<Piece> later,
-                               ArrayRef<Value> rings, Value firstBuffer,
-                               int64_t stages) {
-  scf::ForOp loop = piece.loop;
-  ArrayRef<StagedLoad> staged = piece.staged;
-  ImplicitLocOpBuilder b(loop.getLoc(), loop);
-  auto i32 = [&](int64_t value) -> Value {
-    return arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
-  };
   // The buffer of an iteration is one more carried value.
+  Value zero = i32(0);
   IRRewriter rewriter(b);
   auto piped = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
-      rewriter, firstBuffer, /*replaceInitOperandUsesInLoop=*/false,
+      rewriter, zero, /*replaceInitOperandUsesInLoop=*/false,
       [&](OpBuilder &builder, Location loc,
           ArrayRef<BlockArgument> arguments) -> SmallVector<Value> {
         ImplicitLocOpBuilder at(loc, builder);
@@ -361,16 +299,12 @@ Value StageLoads::pipelineLoop(const Piece &piece, ArrayRef<Piece> later,
   Value target = arith::SelectOp::create(
       b, isFirst, i32(stages - 1), arith::SubIOp::create(b, current, i32(1)));
   auto guard = scf::IfOp::create(b, hasStepsLeft(b, piped, counter, stages - 1),
-                                 /*withElseRegion=*/!later.empty());
+                                 /*withElseRegion=*/false);
   {
     OpBuilder::InsertionGuard restore(b);
     b.setInsertionPoint(guard.thenYield());
     copyIteration(b, piped, staged, rings,
                   counterAt(b, piped, counter, stages - 1), target);
-    if (!later.empty()) {
-      b.setInsertionPoint(guard.elseYield());
-      copyFirst(b, later, rings, target);
-    }
   }
   auto commit = CommitCopiesOp::create(b);
   if (MmaOp product = onlyProduct(piped)) {
@@ -388,7 +322,6 @@ Value StageLoads::pipelineLoop(const Piece &piece, ArrayRef<Piece> later,
     each.replaceBy(slot, load);
   }
   waiting.insert(piped);
-  return piped.getResults().back();
 }
 
 /// Whether something between two operations of a block writes to memory.
@@ -398,53 +331,6 @@ static bool writesBetween(Operation *first, Operation *last) {
     if (writesMemory(op))
       return true;
   return false;
-}
-
-/// Whether a value that operations behind `op` in its block use is there when
-/// `op` begins.
-static bool isThereAt(Value value, Operation *op) {
-  Operation *maker = value.getDefiningOp();
-  return !maker || maker->getBlock() != op->getBlock() ||
-         maker->isBeforeInBlock(op);
-}
-
-SmallVector<Piece> StageLoads::findSequels(const Piece &first,
-                                           ArrayRef<Piece> all) {
-  SmallVector<Piece> sequels;
-  Operation *begin = first.loop;
-  Operation *last = begin;
-  if (onlyProduct(first.loop))
-    return sequels;
-  for (Operation *op = begin->getNextNode(); op; op = op->getNextNode()) {
-    auto loop = dyn_cast<scf::ForOp>(op);
-    if (!loop)
-      continue;
-    if (onlyProduct(loop) || writesBetween(last, loop) ||
-        !isThereAt(loop.getLowerBound(), begin) ||
-        !isThereAt(loop.getUpperBound(), begin))
-      break;
-    const Piece &piece = *llvm::find_if(
-        all, [&](const Piece &each) { return each.loop == loop; });
-    bool fits = piece.staged.size() == first.staged.size();
-    for (const auto &[one, other] : llvm::zip(first.staged, piece.staged)) {
-      StageOp mine = one.stage, theirs = other.stage;
-      tilegpu::LoadOp load = other.load;
-      fits = fits && mine.getType() == theirs.getType();
-      auto slice = sliceOf(load.getPointer(), loop);
-      auto isThere = [&](Value operand) {
-        return !loop.isDefinedOutsideOfLoop(operand) ||
-               isThereAt(operand, begin);
-      };
-      fits = fits && isThere(load.getPointer());
-      for (Operation *step : *slice)
-        fits = fits && llvm::all_of(step->getOperands(), isThere);
-    }
-    if (!fits)
-      break;
-    sequels.push_back(piece);
-    last = loop;
-  }
-  return sequels;
 }
 
 void StageLoads::copyOnce(StagedLoad staged) {
@@ -527,12 +413,9 @@ void StageLoads::runOnOperation() {
         whyNotCopied(each.load).empty())
       straight.push_back(each);
   });
-  SmallVector<Piece> all;
-  for (scf::ForOp loop : loops)
-    all.push_back({loop, findInLoop(loop)});
-  SmallPtrSet<Operation *, 4> done;
-  for (const auto &[loop, staged] : all) {
-    if (staged.empty() || done.contains(loop))
+  for (scf::ForOp loop : loops) {
+    SmallVector<StagedLoad> staged = findInLoop(loop);
+    if (staged.empty())
       continue;
     int64_t bytes = 0;
     for (const StagedLoad &each : staged)
@@ -547,14 +430,8 @@ void StageLoads::runOnOperation() {
                        " buffers: one takes " + std::to_string(bytes) +
                        " bytes beside " + std::to_string(resident) + " of " +
                        std::to_string(int64_t(sharedLimit)));
-    if (stages < 2)
-      continue;
-    SmallVector<Piece> pieces = {{loop, staged}};
-    if (stages == 2)
-      llvm::append_range(pieces, findSequels(pieces.front(), all));
-    for (const Piece &piece : pieces)
-      done.insert(piece.loop);
-    pipeline(pieces, stages);
+    if (stages > 1)
+      pipeline(loop, staged, stages);
   }
   for (const StagedLoad &each : straight)
     copyOnce(each);
