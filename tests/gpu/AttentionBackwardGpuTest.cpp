@@ -191,7 +191,8 @@ INSTANTIATE_TEST_SUITE_P(
         BackwardCase{{150, 300, 128}, {150, 270, 128}, DType::BF16, false},
         BackwardCase{{150, 300, 64}, {150, 400, 64}, DType::BF16, false},
         BackwardCase{{150, 400, 64}, {150, 300, 64}, DType::F16, true},
-        BackwardCase{{160, 260, 96}, {160, 260, 96}, DType::BF16, true}));
+        BackwardCase{{160, 260, 96}, {160, 260, 96}, DType::BF16, true},
+        BackwardCase{{1, 2, 256, 224}, {1, 2, 256, 224}, DType::BF16, true}));
 
 // Blocks take programs with and without iterations: no row sees the last keys.
 TEST_F(BackwardGpuTest, ManyProgramsWithoutQueries) {
@@ -296,13 +297,13 @@ TEST_F(BackwardGpuTest, SharedKeysGiveTheSameBits) {
 
 // More programs than multiprocessors, while another stream keeps some of them
 // busy, so that programs start in another order every time.
-TEST_F(BackwardGpuTest, DeterministicThirtyTimes) {
+TEST_F(BackwardGpuTest, DeterministicAHundredTimes) {
   Pass run({{4, 8, 1024, 64}, {4, 8, 1024, 64}, DType::BF16, true});
   const FlashAttentionGradients first = run.gradients(Form::FusedDeterministic);
   const CudaStream busy = CudaStream::create(device());
   const Tensor filler = Tensor::zeros({2048, 2048}, DType::BF16, gpu0);
   Tensor filled = Tensor::zeros({2048, 2048}, DType::BF16, gpu0);
-  for (int repeat = 0; repeat < repeatsOf(30); ++repeat) {
+  for (int repeat = 0; repeat < repeatsOf(100); ++repeat) {
     run.prepare();
     {
       const CudaStreamGuard guard(busy);
@@ -311,9 +312,9 @@ TEST_F(BackwardGpuTest, DeterministicThirtyTimes) {
     }
     const FlashAttentionGradients again =
         run.gradients(Form::FusedDeterministic);
-    ASSERT_TRUE(sameBits(again.q, first.q)) << repeat;
-    ASSERT_TRUE(sameBits(again.k, first.k)) << repeat;
-    ASSERT_TRUE(sameBits(again.v, first.v)) << repeat;
+    ASSERT_TRUE(sameBytes(again.q, first.q)) << repeat;
+    ASSERT_TRUE(sameBytes(again.k, first.k)) << repeat;
+    ASSERT_TRUE(sameBytes(again.v, first.v)) << repeat;
   }
   // The forms agree, and with the definition computed by other kernels.
   const FlashAttentionGradients fused = run.gradients(Form::Fused);
