@@ -11,10 +11,17 @@
 // they add nothing. Keys behind the end have P = exp(-lse), which may overflow;
 // that is nobody's business but that of dq.
 //
-// P and dS are 0 where the causal mask hides, but 0 * NaN is NaN. Tiles in
-// which that happens are left to a second kernel, `mend`: nearly always there
-// are none, and the loop of the first keeps its products free of branches. A
-// program of it looks after many tiles, so that few programs look for nothing.
+// P is 0 where the causal mask hides, and so is dS, but 0 * NaN is NaN. Tiles
+// in which that happens are left to a second kernel, `mend`: nearly always
+// there are none, and the loop of the first keeps its products free of
+// branches. A program of it looks after many tiles, so that few programs look
+// for nothing.
+//
+// A mask is for P alone then, one selection for each element: dS is NaN where a
+// value or a row is not finite, of which the former makes the key's dk NaN
+// through the rows that see it, and the latter calls for `mend`; dq is NaN with
+// the row, or is repaired by `finish`. Only with top-left alignment there may
+// be keys that no row sees, which are masked twice.
 //
 //===----------------------------------------------------------------------===//
 
@@ -126,6 +133,10 @@ private:
     return diagonal.empty() ? key : key - diagonal;
   }
 
+  bool isTopLeft() const {
+    return config.causal && config.alignment == CausalAlignment::TopLeft;
+  }
+
   /// The positions of the transposed score tile at query `start` that take
   /// part; empty where all may.
   Value visibleAt(const Value &start) const {
@@ -137,14 +148,15 @@ private:
     // The diagonal of the other alignment ends where rows and keys do. With
     // top-left alignment, there may be keys that no row sees, for which a row
     // behind the end must not stand in.
-    const bool topLeft =
-        config.causal && config.alignment == CausalAlignment::TopLeft;
-    if (topLeft || (config.addsDq && !config.causal))
+    if (isTopLeft() || (config.addsDq && !config.causal))
       require(rows < seqQ);
-    if (config.addsDq && (topLeft || !config.causal))
+    if (config.addsDq && (isTopLeft() || !config.causal))
       require(keyColumn < seqK);
+    // What comes with the tile is on the side of the keys: the other side is
+    // constants.
     if (config.causal)
-      require(keyColumn <= plusDiagonal(rows));
+      require(minusDiagonal(keyColumn) - start <=
+              expandDims(arange(0, config.blockM), 0));
     return visible;
   }
 
@@ -217,7 +229,9 @@ private:
           Value p =
               weights(s, scale, expandDims(shiftRow, 0), restRow, visible);
           Value dp = dot(valueTile, trans(oTile));
-          Value ds = scoreGradients(p, dp, expandDims(deltaRow, 0), visible);
+          const bool masksTwice = config.mends || isTopLeft();
+          Value ds = scoreGradients(p, dp, expandDims(deltaRow, 0),
+                                    masksTwice ? visible : Value());
           Value pNarrow = cast(p, config.dtype);
           Value dsNarrow = cast(ds, config.dtype);
 

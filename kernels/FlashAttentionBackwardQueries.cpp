@@ -88,15 +88,17 @@ private:
     return sum;
   }
 
-  /// What `keys` has added up. Where a key that is not finite lies beside the
-  /// diagonal, rows that do not see it have NaN, though they are finite
-  /// themselves: such tiles are computed again.
+  /// What `keys` has added up. Where a key or value that is not finite lies
+  /// beside the diagonal, rows that do not see it have NaN, though they are
+  /// finite themselves; and so have rows without keys that are not finite. Such
+  /// tiles are computed again.
   Value mended() {
     Value sums = unpackedDq(
         load(dqWindow(dqSum, rowPitch, vectorOfHead, dqOffset(rowStart))));
     Value isRowFinite = isFinite(shiftColumn) & isFinite(deltaColumn);
+    Value mayBeFinite = isRowFinite | lastVisible < 0;
     return ifThenElse(
-        any(!isFinite(sums) & isRowFinite), [&] { return sumOverKeys(); },
+        any(!isFinite(sums) & mayBeFinite), [&] { return sumOverKeys(); },
         [&] { return sums; });
   }
 

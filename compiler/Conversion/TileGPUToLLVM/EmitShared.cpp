@@ -292,8 +292,8 @@ void GpuEmitter::emitStage(tilegpu::StageOp op) {
           sharedPointer(b, sharedAddress(memory, {row, column}, base)), bytes);
     }
   } else {
-    storeShared(tiles.at(op.getOperand()), layoutOf(tile), memory, base,
-                type.getElementType());
+    storeMatrices(tiles.at(op.getOperand()), layoutOf(tile), memory, base,
+                  type.getElementType());
   }
   if (isHopper() && llvm::any_of(op->getUsers(), [](Operation *user) {
         return isa<tilegpu::WgmmaOp>(user);

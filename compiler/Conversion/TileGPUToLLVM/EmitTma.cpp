@@ -187,32 +187,17 @@ void GpuEmitter::emitTmaStoreWait(tilegpu::TmaStoreWaitOp op) {
     NVVM::SyncWarpOp::create(b, i32(-1));
 }
 
-LogicalResult GpuEmitter::emitStoreShared(tilegpu::StoreSharedOp op) {
-  Type element = tile::getElementType(op.getTile().getType());
-  DistributedLayout layout = layoutOf(op.getTile().getType());
-  SharedLayout memory = sharedLayoutOf(op.getSlot().getType());
-  Value start = smemAddress(op.getSlot());
-  Registers values = tiles.at(op.getTile());
-  if (memory.shape.back() < layout.shape().back()) {
-    std::optional<LayoutPart> part =
-        lastDimPart(layout, op.getFirstColumn(), memory.shape.back());
-    if (!part)
-      return op.emitOpError("expected columns that each thread holds in "
-                            "registers of their own, but got ")
-             << memory.shape.back() << " from " << op.getFirstColumn()
-             << " on of " << layout.str();
-    Registers all = std::move(values);
-    values.clear();
-    for (int64_t index : part->registers)
-      values.push_back(all[index]);
-    layout = part->layout;
-  }
+/// By `stmatrix` where layout, memory and target allow it.
+void GpuEmitter::storeMatrices(const Registers &values,
+                               const DistributedLayout &layout,
+                               const SharedLayout &memory, Value start,
+                               Type element) {
   std::optional<MatrixAccess> matrix;
   if (isHopper())
     matrix = planMatrixAccess(layout, memory);
   if (!matrix) {
     storeShared(values, layout, memory, start, element);
-    return success();
+    return;
   }
   Registers words = packWords(values);
   int64_t count = matrix->count;
@@ -242,6 +227,29 @@ LogicalResult GpuEmitter::emitStoreShared(tilegpu::StoreSharedOp op) {
                   list + "}; }",
               constraints + "~{memory}", operands);
   }
+}
+
+LogicalResult GpuEmitter::emitStoreShared(tilegpu::StoreSharedOp op) {
+  Type element = tile::getElementType(op.getTile().getType());
+  DistributedLayout layout = layoutOf(op.getTile().getType());
+  SharedLayout memory = sharedLayoutOf(op.getSlot().getType());
+  Value start = smemAddress(op.getSlot());
+  Registers values = tiles.at(op.getTile());
+  if (memory.shape.back() < layout.shape().back()) {
+    std::optional<LayoutPart> part =
+        lastDimPart(layout, op.getFirstColumn(), memory.shape.back());
+    if (!part)
+      return op.emitOpError("expected columns that each thread holds in "
+                            "registers of their own, but got ")
+             << memory.shape.back() << " from " << op.getFirstColumn()
+             << " on of " << layout.str();
+    Registers all = std::move(values);
+    values.clear();
+    for (int64_t index : part->registers)
+      values.push_back(all[index]);
+    layout = part->layout;
+  }
+  storeMatrices(values, layout, memory, start, element);
   return success();
 }
 

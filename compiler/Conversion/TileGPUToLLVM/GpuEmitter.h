@@ -181,6 +181,7 @@ private:
   /// floats, are not finite: by arithmetic on words. Else null.
   mlir::Value anyNotFinite(mlir::Value tile);
   void emitScheduleFence(tilegpu::ScheduleFenceOp op);
+  void emitScheduleHold(tilegpu::ScheduleHoldOp op); // EmitHold.cpp
   llvm::SmallVector<mlir::Value>
   combine(mlir::Operation *reduce, mlir::ValueRange lhs, mlir::ValueRange rhs);
   llvm::SmallVector<mlir::Value> emitCombiner(mlir::Region &combiner,
@@ -263,6 +264,9 @@ private:
   void storeShared(const Registers &values, const DistributedLayout &layout,
                    const SharedLayout &memory, mlir::Value start,
                    mlir::Type element);
+  void storeMatrices(const Registers &values, const DistributedLayout &layout,
+                     const SharedLayout &memory, mlir::Value start,
+                     mlir::Type element);
   Registers loadShared(const DistributedLayout &layout,
                        const SharedLayout &memory, mlir::Value start,
                        mlir::Type element);

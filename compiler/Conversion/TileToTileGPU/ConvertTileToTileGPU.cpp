@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Analysis/Layout/LayoutConversion.h"
+#include "compiler/Analysis/Layout/SharedLayout.h"
 #include "compiler/Analysis/Program/TileQueries.h"
 #include "compiler/Conversion/TileToTileGPU/AskTiles.h"
 #include "compiler/Conversion/TileToTileGPU/LayoutAttrs.h"
@@ -91,6 +92,7 @@ private:
   LogicalResult convertDot(DotOp op);
   void convertWarpgroupDot(DotOp op);
   Value stage(Value operand, Operation *user, bool isLeft, bool &transposed);
+  Value stageRows(Value computed, Operation *user);
 
   KernelOp kernel;
   int64_t warps;
@@ -434,6 +436,40 @@ static int64_t swizzleFor(int64_t rowBytes, bool isPartial, int64_t parts) {
   return 0;
 }
 
+/// The left operand of `user` whose transpose was computed, in shared memory
+/// row by row, if `stmatrix` can transpose it on its way: threads then write
+/// all of it from one address. None otherwise, or where another product reads
+/// what was computed from memory as it is: once is enough for both.
+Value KernelConverter::stageRows(Value computed, Operation *user) {
+  auto type = tileType(computed);
+  constexpr int64_t kBits = 16, kUnit = 16;
+  const int64_t rows = type.getDimSize(1), columns = type.getDimSize(0);
+  if (!hasWarpgroupDots || type.getElementTypeBitWidth() != kBits ||
+      rows % kUnit != 0 || columns % kUnit != 0)
+    return {};
+  for (Operation *other : computed.getUsers())
+    if (isa<tilegpu::StageOp>(other) || columnGroups.lookup(other) > 1 ||
+        (isa<DotOp>(other) && other->getOperand(1) == computed))
+      return {};
+  constexpr int64_t kBytes = kBits / 8;
+  auto memory = tilegpu::SmemType::get(
+      kernel.getContext(), {rows, columns}, type.getElementType(),
+      swizzleFor(columns * kBytes, /*isPartial=*/false, /*parts=*/1));
+  const DistributedLayout turned =
+      transpose(layoutOf(computed.getType()), {1u, 0u});
+  const SharedLayout rowByRow({rows, columns}, kBytes, {1u, 0u},
+                              static_cast<Swizzle>(memory.getSwizzle()));
+  std::optional<MatrixAccess> access = planMatrixAccess(turned, rowByRow);
+  if (!access || !access->transposed)
+    return {};
+  builder.setInsertionPoint(user);
+  Location loc = user->getLoc();
+  auto tile = RankedTensorType::get({rows, columns}, type.getElementType());
+  Value operand = TransOp::create(builder, loc, withLayout(tile, turned),
+                                  computed, ArrayRef<int32_t>{1, 0});
+  return tilegpu::StageOp::create(builder, loc, memory, operand);
+}
+
 /// The operand in shared memory. Transposes are seen through: `transposed`
 /// says that memory holds columns where the operand has rows.
 Value KernelConverter::stage(Value operand, Operation *user, bool isLeft,
@@ -451,6 +487,13 @@ Value KernelConverter::stage(Value operand, Operation *user, bool isLeft,
   // Below a transpose that others use, it has been converted for that.
   if (!tilegpu::getLayout(root.getType()))
     root = demand(root, layouts.at(root), user);
+  // What was loaded is staged where it was loaded, once for all products.
+  bool loaded = isa_and_nonnull<tilegpu::LoadOp>(root.getDefiningOp());
+  if (isLeft && transposed && !loaded)
+    if (Value rows = stageRows(root, user)) {
+      transposed = false;
+      return rows;
+    }
   int64_t bits = type.getElementType().getIntOrFloatBitWidth();
   // Whole instructions: 16 x 256 bits of a, 256 bits x 8 of b.
   int64_t depth = 256 / bits, outer = isLeft ? 16 : 8;
@@ -468,8 +511,6 @@ Value KernelConverter::stage(Value operand, Operation *user, bool isLeft,
       kernel.getContext(), {rows, columns}, type.getElementType(),
       swizzleFor(columns * bits / 8,
                  isForWarpgroups && columns != type.getDimSize(1), parts));
-  // What was loaded is staged where it was loaded, once for all products.
-  bool loaded = isa_and_nonnull<tilegpu::LoadOp>(root.getDefiningOp());
   Value &known = staged[{root, memory}];
   if (loaded && known)
     return known;

@@ -13,7 +13,9 @@
 //
 // A tile has far fewer rows than elements, and each element then takes one
 // comparison with a constant. A mask with one bound has one comparison anyway,
-// and stays: the limit would take a register more.
+// and stays: the limit would take a register more. A condition on the rows
+// alone is part of the limit as well: where it is false, no counter is below
+// that.
 //
 //===----------------------------------------------------------------------===//
 
@@ -182,6 +184,27 @@ static void tighten(ImplicitLocOpBuilder &b, Bound &bound, Value limit) {
   bound.isCombined = true;
 }
 
+/// Makes `term`, a condition that does not change along the counter's axis,
+/// part of the limit. Whether it could.
+static bool takeTerm(ImplicitLocOpBuilder &b, Bound &bound, Value term) {
+  while (auto broadcast = term.getDefiningOp<BroadcastOp>())
+    term = broadcast.getOperand();
+  RankedTensorType counter = tileOf(bound.counter), limit = tileOf(bound.limit),
+                   holds = tileOf(term);
+  if (!holds || !areAcross(counter, holds) ||
+      (limit && limit.getShape() != holds.getShape()))
+    return false;
+  auto type = RankedTensorType::get(holds.getShape(), counter.getElementType());
+  Value some = asTile(b, bound.limit, type);
+  unsigned width = counter.getElementType().getIntOrFloatBitWidth();
+  Value none = constantLike(b, some,
+                            bound.isUpper ? APInt::getSignedMinValue(width)
+                                          : APInt::getSignedMaxValue(width));
+  bound.limit = arith::SelectOp::create(b, term, some, none);
+  bound.isCombined = true;
+  return true;
+}
+
 /// Moves what the counter starts at to the limit: `splat(start) + arange`, with
 /// dimensions inserted perhaps. The limit is first brought to where the counter
 /// is, so that the difference does not wrap.
@@ -275,6 +298,12 @@ static bool combine(arith::AndIOp root) {
     tighten(b, *same, bound->limit);
     combined = true;
   }
+  // Of two bounds of a counter, one does.
+  llvm::erase_if(others, [&](Value term) {
+    bool taken = !bounds.empty() && takeTerm(b, bounds.front(), term);
+    combined |= taken;
+    return taken;
+  });
   if (!combined)
     return false;
   Value mask;

@@ -127,7 +127,8 @@ def CombineBoundsPass : Tile_Pass<"tile-combine-bounds"> {
     comparison for each element, and its operand is a constant.
 
     Input: conjunctions of signed comparisons of one tile, computed in the loop,
-    with scalars or with tiles that vary along other dimensions.
+    with scalars or with tiles that vary along other dimensions; and of
+    conditions that vary along those only, which become part of the limit.
 
     Output: one comparison for each direction. A single bound stays as it is.
     Index arithmetic is taken not to overflow, as in `tile-split-loops`.

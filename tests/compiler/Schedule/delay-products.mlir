@@ -15,11 +15,12 @@
 // OFF: tile.kernel @elsewhere
 
 // The loop carries the position of the iteration before, and whether there is
-// one; a window without rows takes nothing. Each warp arrives for what it wrote
+// one; a window without rows takes nothing. What is multiplied is transposed on
+// its way to memory. Each warp arrives for what it wrote
 // and for what it has multiplied.
 // REMARK: [Passed] Delay {{.*}}Function=added | Remark="what is added to memory is multiplied an iteration later: no warpgroup waits for one that is less than that behind"
 // CHECK-LABEL: tile.kernel @added
-// CHECK: %[[RING:.*]] = tilegpu.alloc : <2 x 128x64xbf16
+// CHECK: %[[RING:.*]] = tilegpu.alloc : <2 x 64x128xbf16
 // CHECK-NEXT: %[[FULL:.*]] = tilegpu.mbarriers {arrivals = 8 : i32} : <2>
 // CHECK-NEXT: %[[EMPTY:.*]] = tilegpu.mbarriers {arrivals = 8 : i32} : <2>
 // CHECK: } consumer {
@@ -27,17 +28,18 @@
 // CHECK: %[[LOOP:.*]]:4 = scf.for %[[J:.*]] = %{{.*}} iter_args({{.*}}, %[[N:.*]] = %c0_i32, %[[LAST:.*]] = %c0_i32, %[[IS:.*]] = %false)
 // CHECK: %[[I:.*]] = arith.remui %[[N]], %c2_i32
 // CHECK: tilegpu.wgmma_wait
+// CHECK: %[[WIDE:.*]] = tile.trans
 // CHECK: %[[BEFORE:.*]] = arith.subi %[[N]], %c1_i32
 // CHECK: %[[PHASE:.*]] = arith.remui %{{.*}}, %c2_i32
 // CHECK-NEXT: tilegpu.mbarrier_wait %[[EMPTY]][%[[I]]] phase %[[PHASE]]
 // CHECK-NEXT: %[[SLOT:.*]] = tilegpu.slot %[[RING]][%[[I]]]
-// CHECK-NEXT: tilegpu.store_shared %{{.*}} to %[[SLOT]]
+// CHECK-NEXT: tilegpu.store_shared %[[WIDE]] to %[[SLOT]]
 // CHECK: tilegpu.fence_proxy
 // CHECK-NEXT: tilegpu.mbarrier_arrive %[[FULL]][%[[I]]]
 // CHECK: %[[IB:.*]] = arith.remui %[[BEFORE]], %c2_i32
 // CHECK-NEXT: tilegpu.mbarrier_wait %[[FULL]][%[[IB]]] phase %[[PHASE]]
 // CHECK-NEXT: %[[SLOTB:.*]] = tilegpu.slot %[[RING]][%[[IB]]]
-// CHECK-NEXT: %[[D:.*]] = tilegpu.wgmma %[[SLOTB]], %[[K:.*]] {column_groups = 2 : i32, trans_a
+// CHECK-NEXT: %[[D:.*]] = tilegpu.wgmma %[[SLOTB]], %[[K:.*]] {column_groups = 2 : i32, warpgroups
 // CHECK: %[[ROWS:.*]] = arith.select %[[IS]], %{{.*}}, %c0_i64
 // CHECK-NEXT: %[[AT:.*]] = arith.extsi %[[LAST]]
 // CHECK-NEXT: %[[W:.*]] = tile.make_block_ptr %{{.*}} shape[%[[ROWS]], %{{.*}} offsets[%[[AT]], %c0_i64]
@@ -48,7 +50,7 @@
 // The last one comes behind the loop.
 // CHECK: tilegpu.mbarrier_wait %[[FULL]]
 // CHECK-NEXT: %[[END:.*]] = tilegpu.slot %[[RING]]
-// CHECK-NEXT: tilegpu.wgmma %[[END]], %[[K]] {column_groups = 2 : i32, trans_a
+// CHECK-NEXT: tilegpu.wgmma %[[END]], %[[K]] {column_groups = 2 : i32, warpgroups
 // CHECK-NEXT: tilegpu.wgmma_wait %{{.*}} {pending = 0 : i32}
 // CHECK: arith.extsi %[[LOOP]]#2
 // CHECK: arith.select %[[LOOP]]#3

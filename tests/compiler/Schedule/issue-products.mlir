@@ -155,7 +155,7 @@ tile.kernel @two_sums(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %v: !tile.ptr<bf
 // CHECK: tilegpu.store_shared %{{.*}} to %[[SLOT]]
 // CHECK-NEXT: tilegpu.fence_proxy
 // CHECK-NEXT: tilegpu.barrier
-// CHECK: %[[D:.*]] = tilegpu.wgmma %[[SLOT]], %{{.*}} {trans_a, warpgroups
+// CHECK: %[[D:.*]] = tilegpu.wgmma %[[SLOT]], %{{.*}} {warpgroups
 // CHECK: %[[Y:.*]] = tilegpu.wgmma
 // CHECK: %[[DQ:.*]] = tilegpu.wgmma_wait %[[D]] {pending = 1 : i32}
 // CHECK: tilegpu.convert_layout %[[DQ]]

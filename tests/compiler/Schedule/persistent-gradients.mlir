@@ -24,10 +24,11 @@
 // One pair of buffers, which all loops use by a counter that goes on from one to
 // the next and from program to program. Parts of dq are multiplied an iteration
 // later, from one loop to the next, too, and nobody waits for all warps.
-// CHECK: %[[TURNS:.*]] = tilegpu.alloc : <2 x 128x64xbf16
+// CHECK: tilegpu.mbarriers {arrivals = 9 : i32} : <2>
+// CHECK: %[[TURNS:.*]] = tilegpu.alloc : <2 x 64x128xbf16
 // CHECK-NEXT: %[[READY:.*]] = tilegpu.mbarriers {arrivals = 8 : i32} : <2>
 // CHECK-NEXT: %[[EMPTY:.*]] = tilegpu.mbarriers {arrivals = 8 : i32} : <2>
-// CHECK-NOT: tilegpu.alloc : <2 x 128x64xbf16
+// CHECK-NOT: tilegpu.alloc : <2 x 64x128xbf16
 // CHECK: tilegpu.alloc : <1 x 128x128xbf16
 // CHECK-NEXT: tilegpu.tensor_map
 // CHECK-NEXT: tilegpu.alloc : <1 x 128x128xbf16

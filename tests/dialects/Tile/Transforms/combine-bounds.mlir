@@ -134,3 +134,45 @@ tile.kernel @single(%p: !tile.ptr<f32>, %n: i32) grid(n) -> (1) {
   tile.store %w, %r : !tile.block_ptr<16xf32>
   tile.return
 }
+
+// A condition on rows alone is part of their limits: no counter is below the
+// least number.
+// CHECK-LABEL: tile.kernel @rows
+// CHECK-DAG: %[[NEVER:.*]] = arith.constant dense<-2147483648> : tensor<32x1xi32>
+// CHECK: scf.for %[[START:.*]] = %c0_i32 to %n
+// CHECK: %[[BELOW:.*]] = arith.cmpi slt, %{{.*}} : tensor<32x1xi32>
+// CHECK: %[[LIMIT:.*]] = arith.select %[[BELOW]], %{{.*}}, %[[NEVER]]
+// CHECK: arith.maxsi %[[LIMIT]], %{{.*}} : tensor<32x1xi32>
+// CHECK: %[[MASK:.*]] = arith.cmpi slt, %{{.*}} : tensor<32x16xi32>
+// CHECK-NOT: arith.andi
+// CHECK: arith.select %[[MASK]]
+tile.kernel @rows(%p: !tile.ptr<f32>, %n: i32, %m: i32) grid(n, m) -> (1) {
+  %c0 = arith.constant 0 : i32
+  %c16 = arith.constant 16 : i32
+  %none = arith.constant dense<0.0> : tensor<32x16xf32>
+  %some = arith.constant dense<1.0> : tensor<32x16xf32>
+  %iota = tile.arange 0 to 16 : tensor<16xi32>
+  %row = tile.arange 0 to 32 : tensor<32xi32>
+  %rows = tile.expand_dims %row axis 1 : tensor<32xi32> -> tensor<32x1xi32>
+  %r = scf.for %j = %c0 to %n step %c16 iter_args(%acc = %none) -> (tensor<32x16xf32>) : i32 {
+    %s = tile.splat %j : i32 -> tensor<16xi32>
+    %k = arith.addi %s, %iota : tensor<16xi32>
+    %keys = tile.expand_dims %k axis 0 : tensor<16xi32> -> tensor<1x16xi32>
+    %length = tile.splat %n : i32 -> tensor<1x16xi32>
+    %inside = arith.cmpi slt, %keys, %length : tensor<1x16xi32>
+    %count = tile.splat %m : i32 -> tensor<32x1xi32>
+    %below = arith.cmpi slt, %rows, %count : tensor<32x1xi32>
+    %all = tile.broadcast %inside : tensor<1x16xi1> -> tensor<32x16xi1>
+    %these = tile.broadcast %below : tensor<32x1xi1> -> tensor<32x16xi1>
+    %mask = arith.andi %all, %these : tensor<32x16xi1>
+    %v = arith.select %mask, %some, %none : tensor<32x16xi1>, tensor<32x16xf32>
+    %sum = arith.addf %acc, %v : tensor<32x16xf32>
+    scf.yield %sum : tensor<32x16xf32>
+  }
+  %z = arith.constant 0 : i64
+  %e = arith.constant 16 : i64
+  %o = arith.constant 1 : i64
+  %w = tile.make_block_ptr %p shape[%e, %e] strides[%e, %o] offsets[%z, %z] : !tile.ptr<f32> -> !tile.block_ptr<32x16xf32>
+  tile.store %w, %r : !tile.block_ptr<32x16xf32>
+  tile.return
+}
