@@ -206,6 +206,8 @@ Rotation::State Rotation::firstStage(const Chain &chain, Value counter,
         tilegpu::ScheduleFenceOp::create(b, tile, chain.fence.isFirst);
       next.carried[chain.counter] = pending->carried[chain.counter];
       sum = finishSecond(chain, running, index, next);
+      if (chain.fence.holds)
+        tilegpu::ScheduleHoldOp::create(b, tile, sum);
     }
   }
   Value counted = next.carried[chain.counter];

@@ -109,9 +109,10 @@ static bool isSameInPrograms(Value value) {
 /// an assembler is free to: behind the last reduction of the first line, where
 /// the product is about as short as that, else behind the first line's sum.
 /// Where there is no such sum, behind the last reduction; where there is none
-/// of these, behind the work. In loops that are longer in some programs, too,
-/// an assembler that is free (ptxas 13.0) lets the wait sink behind all
-/// packing.
+/// of these, behind the work. In loops that are longer in some programs, an
+/// assembler that is free (ptxas 13.0) lets the wait sink behind all packing:
+/// there it stands between the last reduction of the first line and the work
+/// on others.
 static Fence fenceOf(scf::ForOp loop, Value scores, Value packed,
                      WgmmaOp second) {
   Value reduced;
@@ -136,7 +137,7 @@ static Fence fenceOf(scf::ForOp loop, Value scores, Value packed,
   }
   if (!isSameInPrograms(loop.getLowerBound()) ||
       !isSameInPrograms(loop.getUpperBound()))
-    return {reduced};
+    return {reduced, /*isFirst=*/true, /*holds=*/true};
   if (2 * cyclesOf(second) <= 3 * cyclesOfReduction(scores))
     return {reduced, /*isFirst=*/true};
   for (Operation *user : packed.getUsers())

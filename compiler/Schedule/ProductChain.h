@@ -33,6 +33,7 @@ struct Product {
 struct Fence {
   mlir::Value tile;
   bool isFirst = false; ///< behind its first element, not its last
+  bool holds = false;   ///< and in front of work on its other elements
 };
 
 /// Two products in a loop, of which the second adds to a carried tile.

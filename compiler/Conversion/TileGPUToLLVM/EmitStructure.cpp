@@ -214,6 +214,8 @@ LogicalResult GpuEmitter::emitOp(Operation *op) {
     return *emitted;
   if (auto fence = dyn_cast<tilegpu::ScheduleFenceOp>(op))
     return emitScheduleFence(fence), success();
+  if (auto hold = dyn_cast<tilegpu::ScheduleHoldOp>(op))
+    return emitScheduleHold(hold), success();
   if (auto sum = dyn_cast<tilegpu::PartialSumOp>(op))
     return emitPartialSum(sum);
   if (auto any = dyn_cast<tilegpu::AnyOp>(op))

@@ -264,9 +264,6 @@ private:
   void storeShared(const Registers &values, const DistributedLayout &layout,
                    const SharedLayout &memory, mlir::Value start,
                    mlir::Type element);
-  void storeMatrices(const Registers &values, const DistributedLayout &layout,
-                     const SharedLayout &memory, mlir::Value start,
-                     mlir::Type element);
   Registers loadShared(const DistributedLayout &layout,
                        const SharedLayout &memory, mlir::Value start,
                        mlir::Type element);

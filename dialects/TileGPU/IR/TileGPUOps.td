@@ -362,7 +362,7 @@ def TileGPU_ScheduleFenceOp : TileGPU_SyncOp<"schedule_fence"> {
     one: an assembler may otherwise move a wait for products up to where the work
     that should run beside them begins. Costs a compare and a branch that is not
     taken, with `first` a compare and a load that is not done: an assembler can then
-    mix the work before and after the fence.
+    mix the work before and after the fence. See `tilegpu.schedule_hold`.
 
     Example:
 
@@ -379,6 +379,35 @@ def TileGPU_ScheduleFenceOp : TileGPU_SyncOp<"schedule_fence"> {
   let arguments = (ins Arg<TileOf<F32>, "what has to be done first">:$tile,
                        UnitAttr:$first);
   let assemblyFormat = "(`first` $first^)? $tile attr-dict `:` type($tile)";
+}
+
+def TileGPU_ScheduleHoldOp : TileGPU_SyncOp<"schedule_hold"> {
+  let summary = "keeps work on a tile behind another one, but on its first element";
+  let description = [{
+    What is made of the elements of `tile` that a thread holds comes behind `done`,
+    but what is made of the first one: the other half of a fence in front of the
+    wait for `done`, which an assembler may otherwise let sink to where `done` is
+    used. That is so for work in front of this operation, too, if neither it nor
+    what uses it has effects; else the tile is not held. Costs a compare, and a
+    selection for each element.
+
+    Example:
+
+    ```mlir
+    #acc = #tilegpu.layout<[16, 8], reg = [2:(0, 1), 2:(8, 0)], lane = [4:(0, 2), 8:(1, 0)], warp = []>
+    tile.kernel @k() grid() -> (1)
+        attributes {tilegpu.target = "sm_90a", tilegpu.num_warps = 1 : i32} {
+      %p = tile.full 1.0 : f32 -> tensor<16x8xf32, #acc>
+      %q = tile.full 2.0 : f32 -> tensor<16x8xf32, #acc>
+      tilegpu.schedule_hold %p behind %q : tensor<16x8xf32, #acc>, tensor<16x8xf32, #acc>
+      tile.return
+    }
+    ```
+  }];
+  let arguments = (ins Arg<TileOf<F32>, "what is held">:$tile,
+                       Arg<TileOf<F32>, "what has to be done first">:$done);
+  let assemblyFormat =
+      "$tile `behind` $done attr-dict `:` type($tile) `,` type($done)";
 }
 
 def TileGPU_CommitCopiesOp : TileGPU_SyncOp<"commit_copies"> {

@@ -55,13 +55,15 @@ tile.kernel @long(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %v: !tile.ptr<bf16>,
   tile.return
 }
 
-// In a loop that ends where the program says: behind the whole maximum, kept there
-// by a branch.
+// In a loop that ends where the program says: between the maximum of the first line
+// and the work on others.
 // CHECK-LABEL: tile.kernel @position
 // CHECK: %[[SCORES:.*]] = tilegpu.wgmma_wait %{{.*}} {pending = 1 : i32}
 // CHECK: %[[M:.*]] = tile.max %[[SCORES]]
-// CHECK-NEXT: tilegpu.schedule_fence %[[M]]
-// CHECK-NEXT: tilegpu.wgmma_wait %{{.*}} {pending = 0 : i32}
+// CHECK-NEXT: tilegpu.schedule_fence first %[[M]]
+// CHECK-NEXT: %[[O:.*]] = tilegpu.wgmma_wait %{{.*}} {pending = 0 : i32}
+// CHECK-NEXT: tilegpu.mbarrier_arrive
+// CHECK: tilegpu.schedule_hold %[[M]] behind %[[O]]
 // CHECK: tile.exp2
 tile.kernel @position(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %v: !tile.ptr<bf16>, %o: !tile.ptr<f32>, %keys: i32)
     grid(keys) -> (keys ceildiv 64) {

@@ -150,3 +150,46 @@ tile.kernel @schedule(%x: !tile.ptr<f32>, %f: f32) grid() -> (1)
   tilegpu.store %p, %w : tensor<64x8x!tile.ptr<f32>, #acc>, tensor<64x8xf32, #acc>
   tile.return
 }
+
+// What is made of a held tile's elements but the first comes behind the wait, where
+// it stood before: selections that depend on what was waited for.
+// CHECK-LABEL: .entry hold(
+// CHECK: mul.rn.f32 [[FIRST:%r[0-9]+]], [[A:%r[0-9]+]], [[A]]
+// CHECK: setp.eq.b32 p, [[FIRST]], 0x7fc0dead; mov.u32 a, 0;
+// CHECK: wgmma.wait_group.sync.aligned 0;
+// CHECK: setp.eq.b32 [[NEVER:%p[0-9]+]], [[DONE:%r[0-9]+]], 2143346349
+// CHECK: selp.f32 [[BEHIND:%r[0-9]+]], [[DONE]], {{%r[0-9]+}}, [[NEVER]]
+// CHECK: mul.rn.f32 {{%r[0-9]+}}, [[BEHIND]], [[BEHIND]]
+tile.kernel @hold(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>) grid() -> (1)
+    attributes {tilegpu.target = "sm_90a", tilegpu.num_warps = 4 : i32} {
+  %p = tile.splat %x : !tile.ptr<f32> -> tensor<64x8x!tile.ptr<f32>, #acc>
+  %a = tilegpu.load %p : tensor<64x8x!tile.ptr<f32>, #acc> -> tensor<64x8xf32, #acc>
+  %s = arith.mulf %a, %a : tensor<64x8xf32, #acc>
+  tilegpu.schedule_fence first %s : tensor<64x8xf32, #acc>
+  %r = tilegpu.load %p : tensor<64x8x!tile.ptr<f32>, #acc> -> tensor<64x8xf32, #acc>
+  %v = tilegpu.wgmma_wait %r {pending = 0 : i32} : tensor<64x8xf32, #acc>
+  tilegpu.schedule_hold %a behind %v : tensor<64x8xf32, #acc>, tensor<64x8xf32, #acc>
+  %t = arith.addf %v, %s : tensor<64x8xf32, #acc>
+  %q = tile.splat %y : !tile.ptr<f32> -> tensor<64x8x!tile.ptr<f32>, #acc>
+  tilegpu.store %q, %t : tensor<64x8x!tile.ptr<f32>, #acc>, tensor<64x8xf32, #acc>
+  tile.return
+}
+
+// What has been stored cannot come later: nothing is held.
+// CHECK-LABEL: .entry used(
+// CHECK: wgmma.wait_group.sync.aligned 0;
+// CHECK-NOT: selp
+tile.kernel @used(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>) grid() -> (1)
+    attributes {tilegpu.target = "sm_90a", tilegpu.num_warps = 4 : i32} {
+  %p = tile.splat %x : !tile.ptr<f32> -> tensor<64x8x!tile.ptr<f32>, #acc>
+  %q = tile.splat %y : !tile.ptr<f32> -> tensor<64x8x!tile.ptr<f32>, #acc>
+  %a = tilegpu.load %p : tensor<64x8x!tile.ptr<f32>, #acc> -> tensor<64x8xf32, #acc>
+  %r = tilegpu.load %p : tensor<64x8x!tile.ptr<f32>, #acc> -> tensor<64x8xf32, #acc>
+  %s = arith.mulf %a, %a : tensor<64x8xf32, #acc>
+  tilegpu.store %q, %s : tensor<64x8x!tile.ptr<f32>, #acc>, tensor<64x8xf32, #acc>
+  %v = tilegpu.wgmma_wait %r {pending = 0 : i32} : tensor<64x8xf32, #acc>
+  tilegpu.schedule_hold %a behind %v : tensor<64x8xf32, #acc>, tensor<64x8xf32, #acc>
+  %t = arith.addf %v, %a : tensor<64x8xf32, #acc>
+  tilegpu.store %q, %t : tensor<64x8x!tile.ptr<f32>, #acc>, tensor<64x8xf32, #acc>
+  tile.return
+}
