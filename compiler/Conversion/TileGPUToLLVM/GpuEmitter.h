@@ -182,6 +182,7 @@ private:
   mlir::Value anyNotFinite(mlir::Value tile);
   void emitScheduleFence(tilegpu::ScheduleFenceOp op);
   void emitScheduleHold(tilegpu::ScheduleHoldOp op); // EmitHold.cpp
+  void emitScheduleHold(tilegpu::ScheduleHoldOp op); // EmitHold.cpp
   llvm::SmallVector<mlir::Value>
   combine(mlir::Operation *reduce, mlir::ValueRange lhs, mlir::ValueRange rhs);
   llvm::SmallVector<mlir::Value> emitCombiner(mlir::Region &combiner,
@@ -264,6 +265,9 @@ private:
   void storeShared(const Registers &values, const DistributedLayout &layout,
                    const SharedLayout &memory, mlir::Value start,
                    mlir::Type element);
+  void storeMatrices(const Registers &values, const DistributedLayout &layout,
+                     const SharedLayout &memory, mlir::Value start,
+                     mlir::Type element);
   Registers loadShared(const DistributedLayout &layout,
                        const SharedLayout &memory, mlir::Value start,
                        mlir::Type element);
