@@ -182,7 +182,6 @@ private:
   mlir::Value anyNotFinite(mlir::Value tile);
   void emitScheduleFence(tilegpu::ScheduleFenceOp op);
   void emitScheduleHold(tilegpu::ScheduleHoldOp op); // EmitHold.cpp
-  void emitScheduleHold(tilegpu::ScheduleHoldOp op); // EmitHold.cpp
   llvm::SmallVector<mlir::Value>
   combine(mlir::Operation *reduce, mlir::ValueRange lhs, mlir::ValueRange rhs);
   llvm::SmallVector<mlir::Value> emitCombiner(mlir::Region &combiner,
