@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Support/Error.h"
 #include "kernels/FlashAttentionFunction.h"
 #include "kernels/Matmul.h"
 #include "kernels/Mlp.h"
@@ -105,6 +106,45 @@ TEST_F(GradientStreamTest, FlashAttention) {
                               });
     EXPECT_FALSE(names.empty());
     EXPECT_THAT(names, Contains("gradient_add")) << "to those of the first";
+  }
+}
+
+// Memory of the fused forms grows with the rows, not with their square: a step
+// takes less than 16 times an operand. The dense form does not get away with
+// that, and says so; nothing has changed then.
+TEST_F(GradientStreamTest, MemoryOfAttention) {
+  using Form = FlashAttentionBackwardForm;
+  for (const int64_t n : {2048, 8192}) {
+    const Shape shape = {1, 2, n, 64};
+    const size_t operand = static_cast<size_t>(2 * n * 64 * 2);
+    const auto step = [&](Form form) {
+      TensorList leaves;
+      for (int i = 0; i < 3; ++i)
+        leaves.push_back(
+            Tensor::zeros(shape, DType::BF16, gpu).setRequiresGrad());
+      FlashAttentionOptions options;
+      options.causal = true;
+      const auto [o, lse] =
+          FlashAttention::apply(leaves[0], leaves[1], leaves[2], options, form);
+      const Tensor gradient =
+          Tensor::zeros({}, DType::BF16, gpu).expand(o.shape());
+      try {
+        o.backward(gradient);
+      } catch (const Error &) {
+        EXPECT_FALSE(leaves[0].grad().defined());
+        throw;
+      }
+      EXPECT_TRUE(leaves[0].grad().defined());
+    };
+    driver.memoryLimit = driver.allocatedBytes + 16 * operand;
+    for (const Form form : {Form::Fused, Form::FusedDeterministic})
+      EXPECT_NO_THROW(step(form)) << toString(form) << " " << n;
+    try {
+      step(Form::Dense);
+      ADD_FAILURE() << "expected too little memory, " << n;
+    } catch (const Error &error) {
+      EXPECT_EQ(error.code(), ErrorCode::OutOfMemory) << error.what();
+    }
   }
 }
 
