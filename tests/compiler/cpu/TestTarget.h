@@ -10,6 +10,8 @@
 //   cuda             the first GPU, through the runtime
 //   sm_80, sm_90a    kernels are compiled for it, and assembled where there is
 //                    a ptxas; results are those of the cpu target
+// On all but the cpu, FLASHTILE_TEST_WARPS and FLASHTILE_TEST_STAGES say by how
+// many warps and stages; unset: as CompilerOptions has it.
 //
 //===----------------------------------------------------------------------===//
 
