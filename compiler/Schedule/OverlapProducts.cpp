@@ -441,6 +441,11 @@ static std::string delayWait(scf::ForOp loop) {
   if (!isa<tilegpu::SmemType>(start.getA().getType()))
     return "the product's left operand is in registers, which the next "
            "iteration writes";
+  for (Value operand : {Value(start.getA()), Value(start.getB())})
+    if (auto stage = operand.getDefiningOp<tilegpu::StageOp>();
+        stage && loop->isProperAncestor(stage))
+      return "the product's operand goes through one buffer, which the next "
+             "iteration writes";
   SmallVector<MbarrierArriveOp> releases(
       loop.getBody()->getOps<MbarrierArriveOp>());
   SmallVector<unsigned> counters;

@@ -291,6 +291,28 @@ tile.kernel @k(%a: i32, %b: i32, %out: !tile.ptr<i32>) grid(a, b) -> (1) {
   EXPECT_EQ(out.getInteger(0), 7);
 }
 
+TEST_P(Arithmetic, DivisionOfIndices) {
+  Program program(R"(
+tile.kernel @k(%x: !tile.ptr<i64>, %a: i64, %b: i64) grid(a, b) -> (1) {
+  %ai = arith.index_cast %a : i64 to index
+  %bi = arith.index_cast %b : i64 to index
+  %q = arith.divsi %ai, %bi : index
+  %r = arith.remsi %ai, %bi : index
+  %q64 = arith.index_cast %q : index to i64
+  %r64 = arith.index_cast %r : index to i64
+  %one = arith.constant 1 : i64
+  %next = tile.addptr %x, %one : !tile.ptr<i64>, i64
+  tile.store %x, %q64 : !tile.ptr<i64>
+  tile.store %next, %r64 : !tile.ptr<i64>
+  tile.return
+})",
+                  GetParam());
+  Memory x(ElementType::I64, 2);
+  program.run({x, int64_t(-17), int64_t(5)});
+  EXPECT_EQ(x.getInteger(0), -3);
+  EXPECT_EQ(x.getInteger(1), -2);
+}
+
 TEST_P(Arithmetic, Comparisons) {
   const char *orderedFloat[] = {"oeq", "ogt", "oge", "olt", "ole",
                                 "one", "ord", "ueq", "ugt", "uge",
@@ -404,6 +426,101 @@ TEST_P(Arithmetic, UnaryMath) {
       for (int64_t i = 0; i < r.size(); ++i)
         EXPECT_SAME(r, i, fn(a.get(i)), op);
     }
+  }
+}
+
+TEST_P(Arithmetic, KindsOfFloats) {
+  std::vector<ElementType> types = kComputeFloats;
+  types.push_back(ElementType::F8E4M3FN);
+  types.push_back(ElementType::F8E5M2);
+  // The smallest normal number of each.
+  const double least[] = {0x1p-1022, 0x1p-126, 0x1p-14,
+                          0x1p-126,  0x1p-6,   0x1p-14};
+  for (size_t number = 0; number < types.size(); ++number) {
+    const ElementType type = types[number];
+    const std::pair<const char *, std::function<bool(double)>> cases[] = {
+        {"isinf", [](double x) { return std::isinf(x); }},
+        {"isnan", [](double x) { return std::isnan(x); }},
+        {"isfinite", [](double x) { return std::isfinite(x); }},
+        {"isnormal", [&](double x) {
+           return std::isfinite(x) && std::fabs(x) >= least[number];
+         }}};
+    std::string text;
+    for (const auto &[op, fn] : cases)
+      text += mapKernel({type}, ElementType::I1,
+                        "  %r = math." + std::string(op) + " %x0 : $T0", op);
+    Program program(text, GetParam());
+    Memory a = patterns(type, 600, 21);
+    a.set(0, least[number]);
+    a.set(1, -least[number]);
+    a.set(2, least[number] / 2);
+    for (const auto &[op, fn] : cases) {
+      Memory r = runMap(program, ElementType::I1, {&a}, op);
+      for (int64_t i = 0; i < r.size(); ++i)
+        ASSERT_EQ(r.bits(i), fn(a.get(i)))
+            << op << " of " << elementTypeName(type) << " " << a.get(i);
+    }
+  }
+}
+
+TEST_P(Arithmetic, PowersOfIntegers) {
+  auto power = [](int64_t base, int64_t exponent) -> int64_t {
+    if (exponent < 0)
+      return base == 1 ? 1 : base == -1 ? (exponent % 2 ? -1 : 1) : 0;
+    uint64_t result = 1, square = uint64_t(base);
+    for (; exponent; exponent /= 2, square *= square)
+      if (exponent % 2)
+        result *= square;
+    return int64_t(result);
+  };
+  for (ElementType type : kIntegers) {
+    Program program(
+        mapKernel({type, type}, type, "  %r = math.ipowi %x0, %x1 : $R"),
+        GetParam());
+    Memory a = patterns(type, 400, 22), b = patterns(type, 400, 23);
+    for (int64_t i = 0; i < 300; ++i) {
+      a.set(i, double(i % 15 - 7));
+      b.set(i, double(i / 15 - 4));
+    }
+    Memory r = runMap(program, type, {&a, &b});
+    for (int64_t i = 0; i < r.size(); ++i)
+      ASSERT_EQ(r.getInteger(i),
+                wrapTo(type, power(a.getInteger(i), b.getInteger(i))))
+          << a.getInteger(i) << " to the power of " << b.getInteger(i);
+  }
+}
+
+TEST_P(Arithmetic, ClampsAndSinesWithCosines) {
+  for (ElementType type : kComputeFloats) {
+    Program program(mapKernel({type, type, type}, type,
+                              "  %r = math.clampf %x0 to [%x1, %x2] : $R",
+                              "clamp") +
+                        mapKernel({type}, type,
+                                  "  %s, %c = math.sincos %x0 : $R\n"
+                                  "  %s1 = math.sin %x0 : $R\n"
+                                  "  %c1 = math.cos %x0 : $R\n"
+                                  "  %s2 = arith.subf %s, %s1 : $R\n"
+                                  "  %c2 = arith.subf %c, %c1 : $R\n"
+                                  "  %r = arith.addf %s2, %c2 : $R",
+                                  "sines"),
+                    GetParam());
+    Memory a = patterns(type, 300, 24), low(type, 300), high(type, 300);
+    for (int64_t i = 0; i < 300; ++i) {
+      low.set(i, -double(i % 4));
+      high.set(i, double(i % 7));
+    }
+    Memory r = runMap(program, type, {&a, &low, &high}, "clamp");
+    for (int64_t i = 0; i < r.size(); ++i) {
+      const double x = a.get(i);
+      ASSERT_EQ(std::isnan(r.get(i)), std::isnan(x));
+      if (!std::isnan(x))
+        ASSERT_EQ(r.get(i), std::min(std::max(x, low.get(i)), high.get(i)));
+    }
+    for (int64_t i = 0; i < 300; ++i)
+      a.set(i, (i - 150) * 0.125);
+    Memory difference = runMap(program, type, {&a}, "sines");
+    for (int64_t i = 0; i < 300; ++i)
+      ASSERT_EQ(difference.get(i), 0) << a.get(i);
   }
 }
 

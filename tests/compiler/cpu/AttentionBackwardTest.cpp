@@ -322,6 +322,12 @@ static std::vector<Case> cases() {
        bottomRight, false, 48, 32, true},
       {"bf16_causal_packed", DType::BF16, 2, 1, 70, 100, 16, true, false,
        bottomRight, false, 16, 32, true},
+      {"bf16_wide_tiles", DType::BF16, 1, 1, 400, 300, 64, false, true,
+       bottomRight, false, 128, 128, true},
+      {"bf16_wide_tiles_causal", DType::BF16, 1, 1, 400, 400, 64, true, true,
+       bottomRight, false, 128, 128, true},
+      {"bf16_128_causal", DType::BF16, 1, 1, 200, 260, 128, true, true,
+       bottomRight, false, 64, 128, true},
       {"one_query", DType::BF16, 2, 1, 1, 40, 16},
       {"one_key", DType::F16, 2, 2, 40, 1, 16, false, true},
   };

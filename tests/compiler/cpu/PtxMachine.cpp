@@ -47,7 +47,10 @@ static void runAlone(const PtxKernel &kernel, PtxThread &thread) {
       return;
     }
     if (next.kind == PtxStatement::Branch) {
-      thread.at = next.target;
+      thread.at =
+          next.targets.empty()
+              ? next.target
+              : next.targets.at(uint32_t(thread.registers[next.choice]));
       continue;
     }
     try {

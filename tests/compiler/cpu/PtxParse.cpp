@@ -103,7 +103,10 @@ private:
   PtxKernel kernel;
   std::map<std::string, int> slots;
   std::map<std::string, size_t> labels;
-  std::vector<std::pair<size_t, std::string>> branches;
+  std::vector<std::pair<size_t, std::string>> branches, choices;
+  /// Labels of "name: .branchtargets a, b".
+  std::map<std::string, std::vector<std::string>> tables;
+  std::string lastLabel;
   std::map<std::string, std::shared_ptr<std::vector<uint8_t>>> callParameters;
 };
 } // namespace
@@ -166,7 +169,8 @@ std::string KernelParser::withoutLabels(std::string line) {
     if (colon == std::string::npos || line.find_first_of(" \t") < colon ||
         line.compare(colon, 2, "::") == 0)
       return line;
-    labels[trimmed(line.substr(0, colon))] = kernel.statements.size();
+    lastLabel = trimmed(line.substr(0, colon));
+    labels[lastLabel] = kernel.statements.size();
     line = withoutBraces(line.substr(colon + 1));
   }
 }
@@ -267,9 +271,18 @@ void KernelParser::statement(std::string line) {
     next.guard = slotOf(guard);
     line = trimmed(line.substr(blank));
   }
+  if (startsWith(line, ".branchtargets")) {
+    tables[lastLabel] = splitOperands(line.substr(line.find_first_of(" \t\n")));
+    return;
+  }
   PtxWords words = wordsOf(line);
   const std::string &name = words.opcode[0];
-  if (name == "bra") {
+  if (name == "brx") {
+    // brx.idx %r1, table
+    next.kind = PtxStatement::Branch;
+    next.choice = slotOf(words.operands[0]);
+    choices.emplace_back(kernel.statements.size(), words.operands[1]);
+  } else if (name == "bra") {
     next.kind = PtxStatement::Branch;
     branches.emplace_back(kernel.statements.size(), words.operands[0]);
   } else if (name == "ret" || name == "exit") {
@@ -307,6 +320,9 @@ PtxKernel KernelParser::parse(const std::string &body) {
       throw std::runtime_error("unknown label " + label);
     kernel.statements[at].target = target->second;
   }
+  for (const auto &[at, table] : choices)
+    for (const std::string &label : tables.at(table))
+      kernel.statements[at].targets.push_back(labels.at(label));
   kernel.registerCount = slots.size();
   // Special registers are read through moves: they are set when a block starts,
   // by statements in front.
@@ -346,8 +362,11 @@ PtxKernel KernelParser::parse(const std::string &body) {
     setup.push_back(set);
   }
   for (PtxStatement &statement : kernel.statements)
-    if (statement.kind == PtxStatement::Branch)
+    if (statement.kind == PtxStatement::Branch) {
       statement.target += setup.size();
+      for (size_t &target : statement.targets)
+        target += setup.size();
+    }
   kernel.statements.insert(kernel.statements.begin(), setup.begin(),
                            setup.end());
   return std::move(kernel);

@@ -88,6 +88,9 @@ struct PtxStatement {
   int guard = -1; ///< register of the predicate
   bool guardInverted = false;
   size_t target = 0; ///< of a branch
+  /// Of one by a number, which is in a register.
+  std::vector<size_t> targets;
+  int choice = -1;
   std::function<void(PtxThread &)> alone;
   /// On the threads of a warp, or of the block at a barrier.
   std::function<void(PtxThread *)> together;

@@ -1,0 +1,49 @@
+// A loop over parts, each with a loop of products.
+// compile: 
+// compile: warps=4 stages=3
+// compile: warps=4 stages=1 persistent=off
+// compile: persistent=static
+// compile: persistent=dynamic stages=3
+// compile: persistent=off stages=4
+// launch: a=bf16[52064] b=bf16[25664] o=f32[8384]! m=130 n=200 h=2
+// launch: a=bf16[4160] b=bf16[4160] o=f32[4160]! m=64 n=64 h=1
+// launch: a=bf16[24640] b=bf16[24640] o=f32[4160]! m=64 n=128 h=3
+// launch: a=bf16[64] b=bf16[64] o=f32[4160]! m=64 n=64 h=0
+// launch: a=bf16[64] b=bf16[64] o=f32[4160]! m=64 n=0 h=3
+
+tile.kernel @k(%a: !tile.ptr<bf16>, %b: !tile.ptr<bf16>, %o: !tile.ptr<f32>, %m: i32, %n: i32, %h: i32) grid(m, n, h) -> (m ceildiv 64) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c64 = arith.constant 64 : i32
+  %z = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %s = arith.constant 64 : i64
+  %zeros = arith.constant dense<0.0> : tensor<64x64xf32>
+  %pid = tile.program_id x
+  %row = arith.muli %pid, %c64 : i32
+  %row64 = arith.extsi %row : i32 to i64
+  %m64 = arith.extsi %m : i32 to i64
+  %n64 = arith.extsi %n : i32 to i64
+  %r = scf.for %i = %c0 to %h step %c1 iter_args(%all = %zeros) -> (tensor<64x64xf32>) : i32 {
+    %i64 = arith.extsi %i : i32 to i64
+    %mn = arith.muli %m64, %n64 : i64
+    %at = arith.muli %i64, %mn : i64
+    %ah = tile.addptr %a, %at : !tile.ptr<bf16>, i64
+    %ns = arith.muli %n64, %s : i64
+    %bt = arith.muli %i64, %ns : i64
+    %bh = tile.addptr %b, %bt : !tile.ptr<bf16>, i64
+    %p = scf.for %j = %c0 to %n step %c64 iter_args(%acc = %all) -> (tensor<64x64xf32>) : i32 {
+      %j64 = arith.extsi %j : i32 to i64
+      %wa = tile.make_block_ptr %ah shape[%m64, %n64] strides[%n64, %one] offsets[%row64, %j64] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+      %ta = tile.load %wa : !tile.block_ptr<64x64xbf16>
+      %wb = tile.make_block_ptr %bh shape[%n64, %s] strides[%s, %one] offsets[%j64, %z] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+      %tb = tile.load %wb : !tile.block_ptr<64x64xbf16>
+      %d = tile.dot %ta, %tb, %acc : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+      scf.yield %d : tensor<64x64xf32>
+    }
+    scf.yield %p : tensor<64x64xf32>
+  }
+  %wo_r = tile.make_block_ptr %o shape[%m64, %s] strides[%s, %one] offsets[%row64, %z] : !tile.ptr<f32> -> !tile.block_ptr<64x64xf32>
+  tile.store %wo_r, %r : !tile.block_ptr<64x64xf32>
+  tile.return
+}

@@ -1,0 +1,38 @@
+// The result is written where the left operand is read.
+// compile: 
+// compile: warps=4 stages=3
+// compile: warps=4 stages=1 persistent=off
+// compile: persistent=static
+// compile: persistent=dynamic stages=3
+// compile: persistent=off stages=4
+// launch: a=bf16[4160]! b=bf16[4160] m=64 n=64
+// launch: a=bf16[8384]! b=bf16[4160] m=130 n=64
+// launch: a=bf16[16448]! b=bf16[4160] m=256 n=64
+
+tile.kernel @k(%a: !tile.ptr<bf16>, %b: !tile.ptr<bf16>, %m: i32, %n: i32) grid(m, n) -> (m ceildiv 64) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c64 = arith.constant 64 : i32
+  %z = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %s = arith.constant 64 : i64
+  %zeros = arith.constant dense<0.0> : tensor<64x64xf32>
+  %pid = tile.program_id x
+  %row = arith.muli %pid, %c64 : i32
+  %row64 = arith.extsi %row : i32 to i64
+  %m64 = arith.extsi %m : i32 to i64
+  %n64 = arith.extsi %n : i32 to i64
+  %wa = tile.make_block_ptr %a shape[%m64, %s] strides[%s, %one] offsets[%row64, %z] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+  %ta = tile.load %wa : !tile.block_ptr<64x64xbf16>
+  %r = scf.for %j = %c0 to %n step %c64 iter_args(%acc = %zeros) -> (tensor<64x64xf32>) : i32 {
+    %j64 = arith.extsi %j : i32 to i64
+    %wb = tile.make_block_ptr %b shape[%n64, %s] strides[%s, %one] offsets[%j64, %z] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+    %tb = tile.load %wb : !tile.block_ptr<64x64xbf16>
+    %d = tile.dot %ta, %tb, %acc : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  %e = tile.cast %r : tensor<64x64xf32> -> tensor<64x64xbf16>
+  %wo_e = tile.make_block_ptr %a shape[%m64, %s] strides[%s, %one] offsets[%row64, %z] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+  tile.store %wo_e, %e : !tile.block_ptr<64x64xbf16>
+  tile.return
+}

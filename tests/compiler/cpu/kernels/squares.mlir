@@ -1,0 +1,37 @@
+// A tile is both operands of its product.
+// compile: 
+// compile: warps=4 stages=3
+// compile: warps=4 stages=1 persistent=off
+// compile: persistent=static
+// compile: persistent=dynamic stages=3
+// compile: persistent=off stages=4
+// launch: a=bf16[13584] b=bf16[64] o=f32[8384]! m=130 n=104
+// launch: a=bf16[4160] b=bf16[64] o=f32[4160]! m=64 n=64
+// launch: a=bf16[7744] b=bf16[64] o=f32[12352]! m=192 n=40
+
+tile.kernel @k(%a: !tile.ptr<bf16>, %b: !tile.ptr<bf16>, %o: !tile.ptr<f32>, %m: i32, %n: i32) grid(m, n) -> (m ceildiv 64) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c64 = arith.constant 64 : i32
+  %z = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %s = arith.constant 64 : i64
+  %zeros = arith.constant dense<0.0> : tensor<64x64xf32>
+  %pid = tile.program_id x
+  %row = arith.muli %pid, %c64 : i32
+  %row64 = arith.extsi %row : i32 to i64
+  %m64 = arith.extsi %m : i32 to i64
+  %n64 = arith.extsi %n : i32 to i64
+  %r = scf.for %j = %c0 to %n step %c64 iter_args(%acc = %zeros) -> (tensor<64x64xf32>) : i32 {
+    %j64 = arith.extsi %j : i32 to i64
+    %wa = tile.make_block_ptr %a shape[%m64, %n64] strides[%n64, %one] offsets[%row64, %j64] : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+    %ta = tile.load %wa : !tile.block_ptr<64x64xbf16>
+    %at = tile.trans %ta order [1, 0] : tensor<64x64xbf16> -> tensor<64x64xbf16>
+    %d = tile.dot %ta, %at, %acc : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    %e = tile.dot %at, %ta, %d : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    scf.yield %e : tensor<64x64xf32>
+  }
+  %wo_r = tile.make_block_ptr %o shape[%m64, %s] strides[%s, %one] offsets[%row64, %z] : !tile.ptr<f32> -> !tile.block_ptr<64x64xf32>
+  tile.store %wo_r, %r : !tile.block_ptr<64x64xf32>
+  tile.return
+}
