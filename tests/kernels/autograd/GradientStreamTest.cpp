@@ -148,6 +148,43 @@ TEST_F(GradientStreamTest, MemoryOfAttention) {
   }
 }
 
+// Whatever call of the driver fails in a pass: it is told, no gradient has
+// changed, and the graph can be gone through again.
+TEST_F(GradientStreamTest, FailuresOfTheDriver) {
+  TensorList leaves;
+  for (int i = 0; i < 3; ++i)
+    leaves.push_back(
+        Tensor::zeros({1, 2, 70, 64}, DType::BF16, gpu).setRequiresGrad());
+  const Tensor o = FlashAttention::apply(leaves[0], leaves[1], leaves[2],
+                                         /*causal=*/true);
+  const Tensor gradient = Tensor::zeros({1, 2, 70, 64}, DType::BF16, gpu);
+  o.backward(gradient, /*retainGraph=*/true); // compiles
+  int told = 0;
+  for (int call = 0;; ++call) {
+    SCOPED_TRACE(call);
+    for (const Tensor &leaf : leaves)
+      leaf.setGrad();
+    const auto before = driver.alive;
+    driver.failAfter = call;
+    bool isTold = false;
+    try {
+      o.backward(gradient, /*retainGraph=*/true);
+    } catch (const Error &) {
+      isTold = true;
+    }
+    const bool isOver = driver.failAfter >= 0;
+    driver.failAfter = -1;
+    for (const Tensor &leaf : leaves)
+      EXPECT_NE(leaf.grad().defined(), isTold) << driver.lastFailed;
+    if (isOver)
+      break;
+    if (isTold)
+      EXPECT_EQ(driver.alive, before) << driver.lastFailed;
+    told += isTold;
+  }
+  EXPECT_GT(told, 10);
+}
+
 TEST_F(GradientStreamTest, DenseAttention) {
   goBack({{2, 4, 100, 64}, {2, 2, 90, 64}, {2, 2, 90, 64}}, DType::BF16,
          [&](const TensorList &in) {
