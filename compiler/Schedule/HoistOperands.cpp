@@ -78,6 +78,7 @@ static std::optional<int64_t> registersAtOnce(scf::ForOp loop) {
   if (!loop.getBody()->getOps<tilegpu::MmaOp>().empty())
     return std::nullopt;
   int64_t registers = 0, first = 0, later = 0, packed = 0;
+  bool readsRows = true; // of operands that were computed
   for (auto product : loop.getBody()->getOps<WgmmaOp>()) {
     auto registersIn = [&](Value value) {
       auto tile = cast<RankedTensorType>(value.getType());
@@ -87,6 +88,7 @@ static std::optional<int64_t> registersAtOnce(scf::ForOp loop) {
     auto add = [&](Value value) { registers += registersIn(value); };
     bool isMade = isa<RankedTensorType>(product.getA().getType()) ||
                   product.getA().getDefiningOp<tilegpu::StageOp>();
+    readsRows &= !product.getTransA();
     bool isLater = isMade && !loop.isDefinedOutsideOfLoop(product.getA());
     if (product.getC())
       add(product.getResult());
@@ -102,10 +104,10 @@ static std::optional<int64_t> registersAtOnce(scf::ForOp loop) {
       registers += registersIn(head) * product.getColumnGroups();
   }
   // Operands that are handed over are packed in their places, before other
-  // products start. What it takes to compute them was measured.
-  constexpr int64_t kForAddresses = 12;
+  // products start. What it takes to compute them was measured: less where they
+  // are written row by row, from one address.
   if (hasDelayableProduct(loop))
-    packed = kForAddresses + packed / 2;
+    packed = readsRows ? 8 + packed / 4 : 12 + packed / 2;
   return registers + std::max(first + packed, later);
 }
 
