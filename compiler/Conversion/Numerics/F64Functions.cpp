@@ -21,6 +21,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 
 #include <limits>
@@ -635,6 +636,15 @@ static Real remainderOf(Real x, Real y) {
   }
   Real result = withSignOf(r.with(loop.getResult(0)), x);
   return select(valid, result, result.constant(kNaN));
+}
+
+bool flashtile::numeric::isF64Function(StringRef name) {
+  static const llvm::StringSet<> known = {
+      "exp",  "exp2",  "expm1", "log",   "log2",  "log10", "log1p",
+      "sin",  "cos",   "tan",   "asin",  "acos",  "atan",  "sinh",
+      "cosh", "tanh",  "asinh", "acosh", "atanh", "erf",   "erfc",
+      "cbrt", "atan2", "powf",  "remf"};
+  return known.contains(name);
 }
 
 Value flashtile::numeric::emitF64Function(ImplicitLocOpBuilder &b,

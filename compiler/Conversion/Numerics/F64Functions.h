@@ -22,6 +22,9 @@ namespace flashtile::numeric {
 mlir::Value emitF64Function(mlir::ImplicitLocOpBuilder &b, llvm::StringRef name,
                             mlir::ValueRange operands);
 
+/// Whether there is such a function.
+bool isF64Function(llvm::StringRef name);
+
 } // namespace flashtile::numeric
 
 #endif // FLASHTILE_COMPILER_CONVERSION_NUMERICS_F64FUNCTIONS_H

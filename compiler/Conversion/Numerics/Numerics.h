@@ -83,6 +83,11 @@ mlir::Value emitTanh(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
 mlir::Value emitLog(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
 mlir::Value emitLog2(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
 
+/// Replaces the operations of the math dialect in `kernel` that are others put
+/// together: `math.isinf`, `isnormal`, `ipowi`, `clampf` and `sincos`. Neither
+/// MLIR nor LLVM has code for them on all targets.
+void expandMathOps(mlir::Operation *kernel);
+
 } // namespace flashtile::numeric
 
 #endif // FLASHTILE_COMPILER_CONVERSION_NUMERICS_NUMERICS_H

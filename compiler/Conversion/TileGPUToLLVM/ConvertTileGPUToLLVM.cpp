@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/Numerics/F64Functions.h"
 #include "compiler/Conversion/TileGPUToLLVM/GpuEmitter.h"
 #include "compiler/Conversion/TileGPUToLLVM/Passes.h"
 #include "compiler/Conversion/TileGPUToLLVM/ProductCalls.h"
@@ -19,6 +20,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace flashtile::gpu {
 #define GEN_PASS_DEF_CONVERTTILEGPUTOLLVMPASS
@@ -90,12 +92,27 @@ static LogicalResult checkLayout(Value value, int64_t warps) {
   return success();
 }
 
-static LogicalResult checkLayouts(KernelOp kernel, int64_t warps) {
+/// LLVM ends the process at a function that the target has no code for.
+static LogicalResult checkFunction(Operation *op) {
+  static const llvm::StringSet<> instructions = {
+      "absf", "absi",  "ceil",      "copysign", "ctlz",  "ctpop",
+      "cttz", "floor", "fma",       "fpowi",    "isnan", "isfinite",
+      "sqrt", "round", "roundeven", "rsqrt",    "trunc"};
+  const StringRef name = op->getName().stripDialect();
+  if (!isa_and_nonnull<math::MathDialect>(op->getDialect()) ||
+      instructions.contains(name) || numeric::isF64Function(name))
+    return success();
+  return op->emitOpError("is not supported by the gpu targets yet");
+}
+
+/// What follows relies on: layouts, and functions that exist.
+static LogicalResult checkKernel(KernelOp kernel, int64_t warps) {
   auto check = [&](Value value) {
     return succeeded(checkLayout(value, warps));
   };
   WalkResult result = kernel.getBody().walk([&](Operation *op) {
-    bool isRight = llvm::all_of(op->getResults(), check);
+    bool isRight =
+        succeeded(checkFunction(op)) && llvm::all_of(op->getResults(), check);
     for (Region &region : op->getRegions())
       for (Block &block : region)
         isRight = isRight && llvm::all_of(block.getArguments(), check);
@@ -110,7 +127,7 @@ LogicalResult ConvertTileGPUToLLVM::convert(KernelOp kernel) {
   if (!warps)
     return kernel.emitError("expected layouts: run convert-tile-to-tilegpu "
                             "before convert-tilegpu-to-llvm");
-  if (failed(checkLayouts(kernel, warps.getInt())))
+  if (failed(checkKernel(kernel, warps.getInt())))
     return failure();
   warnOfTilesBeyondRegisters(kernel);
   remarkCallsBesideProducts(kernel);

@@ -19,7 +19,6 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
-#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace flashtile;
@@ -44,6 +43,14 @@ static bool isExact(Operation *op, Type element) {
     return false;
   return isa<arith::NegFOp, arith::MaximumFOp, arith::MinimumFOp, math::AbsFOp,
              math::FmaOp>(op);
+}
+
+/// Whether the result needs no rounding: fp8 would lose its infinities by it.
+static bool needsNoRounding(Operation *op) {
+  return isa<arith::NegFOp, arith::MaximumFOp, arith::MinimumFOp,
+             arith::MaxNumFOp, arith::MinNumFOp, math::AbsFOp, math::CopySignOp,
+             math::FloorOp, math::CeilOp, math::RoundOp, math::RoundEvenOp,
+             math::TruncOp>(op);
 }
 
 //===----------------------------------------------------------------------===//
@@ -283,12 +290,7 @@ Value GpuEmitter::emitFunction(Operation *op, ValueRange operands) {
     wide.push_back(operand);
   }
   // Only where there is such a function: nothing is made in vain.
-  static const llvm::StringSet<> known = {
-      "exp",  "exp2",  "expm1", "log",   "log2",  "log10", "log1p",
-      "sin",  "cos",   "tan",   "asin",  "acos",  "atan",  "sinh",
-      "cosh", "tanh",  "asinh", "acosh", "atanh", "erf",   "erfc",
-      "cbrt", "atan2", "powf",  "remf"};
-  if (!known.contains(name))
+  if (!numeric::isF64Function(name))
     return {};
   for (Value &operand : wide)
     operand = widen(operand);
@@ -344,8 +346,12 @@ SmallVector<Value> GpuEmitter::emitElements(Operation *op,
   SmallVector<Value> results;
   for (auto [result, value] : llvm::zip(op->getResults(), made->getResults())) {
     Type type = getElementType(result.getType());
-    results.push_back(exact || !isNarrow(type) ? Value(value)
-                                               : fromCompute(value, type));
+    if (exact || !isNarrow(type))
+      results.push_back(value);
+    else if (isFp8(type) && needsNoRounding(op))
+      results.push_back(numeric::encode(b, value, type));
+    else
+      results.push_back(fromCompute(value, type));
   }
   return results;
 }

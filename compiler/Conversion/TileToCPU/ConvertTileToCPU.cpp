@@ -204,6 +204,7 @@ void ConvertTileToCPU::runOnOperation() {
         << int64_t(lanes) << " and " << int64_t(registers);
     return signalPassFailure();
   }
+  flashtile::numeric::expandMathOps(getOperation());
   // Divisions that round up or down become truncating ones, and operations of
   // two results become operations of one.
   RewritePatternSet patterns(&getContext());

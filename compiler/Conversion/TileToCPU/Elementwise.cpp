@@ -79,8 +79,10 @@ Value KernelEmitter::emitDivision(Operation *op, Value lhs, Value rhs) {
       arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rhs, zero);
   bool isSigned = !isa<arith::DivUIOp, arith::RemUIOp, arith::CeilDivUIOp>(op);
   if (isSigned) {
-    int64_t smallest = APInt::getSignedMinValue(element.getIntOrFloatBitWidth())
-                           .getSExtValue();
+    const unsigned width = element.isIndex()
+                               ? IndexType::kInternalStorageBitWidth
+                               : element.getIntOrFloatBitWidth();
+    int64_t smallest = APInt::getSignedMinValue(width).getSExtValue();
     Value minusOne = constantInt(b, type, -1);
     Value overflow = arith::AndIOp::create(
         b,

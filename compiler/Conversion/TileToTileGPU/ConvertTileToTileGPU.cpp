@@ -16,6 +16,7 @@
 #include "compiler/Analysis/Layout/LayoutConversion.h"
 #include "compiler/Analysis/Layout/SharedLayout.h"
 #include "compiler/Analysis/Program/TileQueries.h"
+#include "compiler/Conversion/Numerics/Numerics.h"
 #include "compiler/Conversion/TileToTileGPU/AskTiles.h"
 #include "compiler/Conversion/TileToTileGPU/LayoutAttrs.h"
 #include "compiler/Conversion/TileToTileGPU/LayoutChoice.h"
@@ -723,6 +724,7 @@ struct ConvertTileToTileGPU
             << "got '" << target << "'";
       return own.getValue() == target ? void() : signalPassFailure();
     }
+    numeric::expandMathOps(kernel);
     Builder builder(&getContext());
     kernel->setAttr(tilegpu::TileGPUDialect::kTargetAttr,
                     builder.getStringAttr(target));

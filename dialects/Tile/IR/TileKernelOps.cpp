@@ -198,11 +198,25 @@ LogicalResult KernelOp::verify() {
   return success();
 }
 
+/// No target has all floats and integers that arith has; LLVM would end the
+/// process.
+static LogicalResult verifyScalarType(Operation *op, Type type) {
+  constexpr unsigned kMostBits = 64;
+  auto integer = dyn_cast<IntegerType>(type);
+  if ((integer && integer.getWidth() > kMostBits) || isa<ComplexType>(type))
+    return op->emitOpError("expected scalars of at most ")
+           << kMostBits << " bits, but got " << type;
+  if (isa<FloatType>(type))
+    return PtrType::verify([&] { return op->emitOpError("in a scalar: "); },
+                           type);
+  return success();
+}
+
 // Ops of arith, math and scf accept tensors that are no tiles.
 static LogicalResult verifyTileType(Operation *op, Type type) {
   auto shaped = dyn_cast<ShapedType>(type);
   if (!shaped)
-    return success();
+    return verifyScalarType(op, type);
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
     return op->emitOpError("expected tiles to be ranked tensors, but got ")

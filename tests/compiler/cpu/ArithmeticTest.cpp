@@ -412,7 +412,10 @@ TEST_P(Arithmetic, UnaryMath) {
       {"math.trunc", [](double x) { return std::trunc(x); }},
       {"math.round", [](double x) { return std::round(x); }},
       {"math.roundeven", [](double x) { return std::nearbyint(x); }}};
-  for (ElementType type : kComputeFloats) {
+  std::vector<ElementType> types = kComputeFloats;
+  types.push_back(ElementType::F8E4M3FN);
+  types.push_back(ElementType::F8E5M2);
+  for (ElementType type : types) {
     std::string text;
     for (const auto &[op, fn] : cases)
       text += mapKernel({type}, type, "  %r = " + std::string(op) + " %x0 : $R",

@@ -129,3 +129,15 @@ tile.kernel @no_layout(%x: !tile.ptr<f32>) grid() -> (1)
   tile.print "v", %v : tensor<64xf32>
   tile.return
 }
+
+// -----
+
+// Written below where it is taken apart; LLVM has no such instruction.
+#lanes = #tilegpu.layout<[64], reg = [2:(1)], lane = [32:(2)], warp = []>
+tile.kernel @function(%x: f32) grid() -> (1)
+    attributes {tilegpu.target = "sm_80", tilegpu.num_warps = 1 : i32} {
+  %t = tile.splat %x : f32 -> tensor<64xf32, #lanes>
+  // expected-error@+1 {{'math.sincos' op is not supported by the gpu targets yet}}
+  %s, %c = math.sincos %t : tensor<64xf32, #lanes>
+  tile.return
+}

@@ -919,3 +919,28 @@ tile.kernel @unknown_operation() grid() -> (1) {
   %r = tile.matmul
   tile.return
 }
+
+// -----
+
+// Scalars that LLVM has no code for on all targets.
+tile.kernel @wide_integer(%n: i64) grid(n) -> (1) {
+  // expected-error @+1 {{'arith.extsi' op expected scalars of at most 64 bits, but got 'i128'}}
+  %a = arith.extsi %n : i64 to i128
+  tile.return
+}
+
+// -----
+
+tile.kernel @wide_float(%n: i64) grid(n) -> (1) {
+  // expected-error @+1 {{'arith.sitofp' op in a scalar: expected a float (f64, f32, f16, bf16, f8E4M3FN, f8E5M2) or signless integer (i1, i8, i16, i32, i64) element type, but got 'f128'}}
+  %a = arith.sitofp %n : i64 to f128
+  tile.return
+}
+
+// -----
+
+tile.kernel @narrow_float(%n: i64) grid(n) -> (1) {
+  // expected-error @+1 {{'arith.sitofp' op in a scalar: expected a float}}
+  %a = arith.sitofp %n : i64 to tf32
+  tile.return
+}
