@@ -246,6 +246,19 @@ static int runAttention(const Options &options, bool isDense) {
   if (!options.form.empty() && isForwardOnly)
     throw Error(ErrorCode::InvalidArgument,
                 "expected --form only with --pass backward or both");
+  // The dense form of flash attention takes the tiles that products have.
+  if (options.pass == "backward" && form == FlashAttentionBackwardForm::Dense)
+    for (auto [name, isGiven] : {std::pair("--tile-m", common.tileM != 0),
+                                 {"--tile-n", common.tileN != 0},
+                                 {"--num-warps", common.numWarps != 0},
+                                 {"--num-stages", common.numStages != 0},
+                                 {"--tune", common.tune}})
+      if (isGiven)
+        throw Error(ErrorCode::InvalidArgument,
+                    std::string("expected no ") + name +
+                        " with --pass backward --form dense: it has no effect; "
+                        "fa-bench dense-attention --pass backward takes tiles "
+                        "of products");
   if (!options.scores.empty() && options.pass == "backward")
     throw Error(ErrorCode::InvalidArgument,
                 "expected --scores only with --pass forward or both: the "
