@@ -60,8 +60,8 @@ static const Row defaults[] = {
     {DeviceClass::Cpu, 256, {}, {64, 64, 4, 2}},
 
     {DeviceClass::Sm80, 64, {}, {128, 64, 4, 2}},
-    {DeviceClass::Sm80, 120, false, {64, 64, 4, 2}},
-    {DeviceClass::Sm80, 128, false, {128, 64, 4, 2}},
+    {DeviceClass::Sm80, 120, {}, {64, 64, 4, 2}},
+    {DeviceClass::Sm80, 128, {}, {128, 64, 4, 2}},
     {DeviceClass::Sm80, 160, false, {64, 64, 4, 2}},
     {DeviceClass::Sm80, 144, true, {64, 64, 4, 2}},
     {DeviceClass::Sm80, 152, true, {64, 48, 4, 2}},

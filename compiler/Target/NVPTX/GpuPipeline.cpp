@@ -39,12 +39,14 @@ void buildGpuPipeline(OpPassManager &pm, const GpuPipelineOptions &options) {
   if (options.target == "sm_90a") {
     // The usual case of an iteration has its products in one block.
     pm.addNestedPass<tile::KernelOp>(createSplitBranchesPass());
-    // Masks take one comparison for each element.
-    tile::CombineBoundsPassOptions bounds;
-    bounds.narrowProducts = true;
-    pm.addNestedPass<tile::KernelOp>(tile::createCombineBoundsPass(bounds));
-    pm.addNestedPass<tile::KernelOp>(createCSEPass());
   }
+  // Masks take one comparison for each element.
+  tile::CombineBoundsPassOptions bounds;
+  bounds.narrowProducts = true;
+  if (options.target != "sm_90a")
+    bounds.mostProducts = 2; // more leave no registers for limits
+  pm.addNestedPass<tile::KernelOp>(tile::createCombineBoundsPass(bounds));
+  pm.addNestedPass<tile::KernelOp>(createCSEPass());
   // Every tile has a layout; movement between layouts is explicit.
   ConvertTileToTileGPUPassOptions layouts;
   layouts.target = options.target;

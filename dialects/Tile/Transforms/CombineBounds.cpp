@@ -335,13 +335,27 @@ static bool hasNarrowProduct(Operation *kernel) {
       .wasInterrupted();
 }
 
+static int64_t countProducts(Operation *loop) {
+  int64_t count = 0;
+  loop->walk([&](DotOp) { ++count; });
+  return count;
+}
+
 void CombineBounds::runOnOperation() {
+  if (mostProducts < 0) {
+    getOperation()->emitError("expected 'most-products' to be at least 0, but "
+                              "got ")
+        << int64_t(mostProducts);
+    return signalPassFailure();
+  }
   if (narrowProducts && !hasNarrowProduct(getOperation()))
     return;
   SmallVector<arith::AndIOp> roots;
-  auto isMask = [](Operation *op) {
-    return isa<LoopLikeOpInterface>(op->getParentOp()) &&
-           isPlainTile(op->getResult(0).getType());
+  auto isMask = [&](Operation *op) {
+    Operation *loop = op->getParentOp();
+    return isa<LoopLikeOpInterface>(loop) &&
+           isPlainTile(op->getResult(0).getType()) &&
+           (mostProducts == 0 || countProducts(loop) <= mostProducts);
   };
   getOperation()->walk([&](arith::AndIOp op) {
     bool isInner = op->hasOneUse() && isa<arith::AndIOp>(*op->user_begin());

@@ -142,7 +142,10 @@ def CombineBoundsPass : Tile_Pass<"tile-combine-bounds"> {
   let options = [
     Option<"narrowProducts", "narrow-products", "bool", "false",
            "only in kernels with products of at most 16 bits: elsewhere the "
-           "limits cost registers, and comparisons are little of the work">];
+           "limits cost registers, and comparisons are little of the work">,
+    Option<"mostProducts", "most-products", "int64_t", "0",
+           "only in loops with so many products at most, for the same reason; "
+           "0: in all">];
   let statistics = [
     Statistic<"numCombined", "combined", "masks with fewer comparisons">];
 }

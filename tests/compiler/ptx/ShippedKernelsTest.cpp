@@ -233,8 +233,12 @@ std::vector<ShippedKernel> shippedKernels() {
 
 /// Kernels that spill today, and how many bytes they store at most. One that is
 /// listed and does not spill fails, too: take it off the list. Those of a few
-/// bytes keep a value or two outside of their loops there.
+/// bytes keep a value or two outside of their loops there. Causal attention of
+/// d = 128 on sm_80 keeps four sums there while it multiplies queries by keys:
+/// 362 TFLOP/s on an H200 at n = 16384, where tiles of 64x64, which spill
+/// nothing, give 315.
 const std::map<std::string, int64_t> knownToSpill = {
+    {"attention_bf16_d128_causal_sm_80", 52},
     {"grouped_keys_and_dq_bf16_d64_causal_sm_90a", 20},
     {"grouped_keys_and_dq_bf16_d112_causal_sm_80", 40},
     {"grouped_keys_and_dq_bf16_d136_causal_sm_80", 72},
