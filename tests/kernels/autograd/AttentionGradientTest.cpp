@@ -125,6 +125,33 @@ TEST(FlashAttentionGradientTest, GradCheck) {
   }
 }
 
+// Every form by itself, rows without keys and several tiles of them included.
+// Parts of dq add up in any order in one of the forms.
+TEST(FlashAttentionGradientTest, GradCheckOfEveryForm) {
+  struct Case {
+    Shape q, k;
+    bool causal;
+  };
+  autograd::GradCheckOptions tolerances;
+  tolerances.nondetTol = 1e-13;
+  for (auto form : {FlashAttentionBackwardForm::Fused,
+                    FlashAttentionBackwardForm::FusedDeterministic,
+                    FlashAttentionBackwardForm::Dense})
+    for (const Case &c :
+         {Case{{1, 4, 3, 8}, {1, 2, 4, 8}, true}, Case{{5, 8}, {3, 8}, true},
+          Case{{2, 8}, {66, 8}, false}}) {
+      const Problem p(c.q, c.k, DType::F64, c.causal);
+      SCOPED_TRACE(toString(form) + " " + p.q.describe());
+      EXPECT_TRUE(gradcheck(
+          [&](const TensorList &in) {
+            const auto [o, lse] =
+                FlashAttention::apply(in[0], in[1], in[2], p.options, form);
+            return TensorList{o, lse};
+          },
+          {p.q, p.k, p.v}, tolerances));
+    }
+}
+
 TEST(FlashAttentionGradientTest, GradCheckFindsAWrongScale) {
   const Problem p({4, 8}, {4, 8}, DType::F64, false);
   struct Wrong : autograd::Function<Wrong> {
