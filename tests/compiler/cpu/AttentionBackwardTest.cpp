@@ -33,6 +33,7 @@ struct Case {
   bool hasGradLse = false;
   int64_t blockM = 32, blockN = 32;
   bool packs = false;
+  int64_t numWarps = 0; ///< of the kernels of keys and queries, if given
 };
 
 class AttentionBackward : public OnTheTarget,
@@ -104,8 +105,9 @@ private:
     }
   }
   static void launch(const dsl::KernelModule &module,
-                     const std::vector<Argument> &arguments) {
-    Program program(module.text());
+                     const std::vector<Argument> &arguments,
+                     int64_t numWarps = 0) {
+    Program program(module.text(), "host", numWarps);
     program.run(arguments);
   }
 
@@ -170,7 +172,8 @@ private:
     arguments.push_back(scale);
     FlashAttentionBackwardConfig part = config();
     if (!mends)
-      return launch(buildFlashAttentionBackwardKeys(part), arguments);
+      return launch(buildFlashAttentionBackwardKeys(part), arguments,
+                    c.numWarps);
     part.addsDq = false;
     part.mends = true;
     part.keysBlockM = part.blockM;
@@ -189,7 +192,8 @@ private:
     arguments.push_back(scale);
     FlashAttentionBackwardConfig part = config();
     if (!c.addsDq)
-      return launch(buildFlashAttentionBackwardQueries(part), arguments);
+      return launch(buildFlashAttentionBackwardQueries(part), arguments,
+                    c.numWarps);
     part.blockM = part.blockN = 16;
     launch(buildFlashAttentionBackwardFinishCausal(part), arguments);
   }
@@ -328,6 +332,16 @@ static std::vector<Case> cases() {
        bottomRight, false, 128, 128, true},
       {"bf16_128_causal", DType::BF16, 1, 1, 200, 260, 128, true, true,
        bottomRight, false, 64, 128, true},
+      {"bf16_two_warpgroups", DType::BF16, 2, 1, 200, 260, 64, false, true,
+       bottomRight, false, 64, 128, true, 8},
+      {"bf16_two_warpgroups_causal", DType::BF16, 2, 2, 300, 260, 64, true,
+       true, bottomRight, false, 128, 128, true, 8},
+      {"f16_two_warpgroups_queries", DType::F16, 2, 1, 200, 260, 64, true,
+       false, bottomRight, false, 128, 64, false, 8},
+      {"bf16_shared_columns", DType::BF16, 1, 1, 200, 260, 256, true, true,
+       bottomRight, false, 64, 64, true, 8},
+      {"bf16_three_warpgroups", DType::BF16, 2, 2, 400, 400, 64, false, true,
+       bottomRight, false, 64, 192, true, 12},
       {"one_query", DType::BF16, 2, 1, 1, 40, 16},
       {"one_key", DType::F16, 2, 2, 40, 1, 16, false, true},
   };

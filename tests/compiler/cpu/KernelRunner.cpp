@@ -230,9 +230,10 @@ static CpuCallbacks callbacks() {
   return list;
 }
 
-Program::Program(const std::string &text, const std::string &cpu) {
+Program::Program(const std::string &text, const std::string &cpu,
+                 int64_t numWarps) {
   if (testTarget() != TestTarget::Cpu) {
-    GpuProgramResult compiled = compileForGpuTests(text);
+    GpuProgramResult compiled = compileForGpuTests(text, numWarps);
     if (!compiled.error.empty()) {
       ADD_FAILURE() << compiled.error << "\n" << text;
       return;

@@ -121,7 +121,9 @@ struct Outcome {
 /// failure of the test, and its runs do nothing.
 class Program {
 public:
-  explicit Program(const std::string &text, const std::string &cpu = "host");
+  /// `numWarps` are of the gpu targets.
+  explicit Program(const std::string &text, const std::string &cpu = "host",
+                   int64_t numWarps = 0);
 
   explicit operator bool() const { return module || gpu; }
   const CompileReport &report() const {

@@ -73,10 +73,12 @@ static unsigned numberOf(const char *variable, unsigned otherwise) {
 }
 
 /// How programs are compiled: by so many warps and stages as are asked for.
-static CompilerOptions optionsOfTests() {
+static CompilerOptions optionsOfTests(int64_t numWarps) {
   CompilerOptions options;
   options.numWarps = numberOf("FLASHTILE_TEST_WARPS", options.numWarps);
   options.numStages = numberOf("FLASHTILE_TEST_STAGES", options.numStages);
+  if (numWarps)
+    options.numWarps = numWarps;
   return options;
 }
 
@@ -138,8 +140,9 @@ namespace {
 /// On a GPU, through the runtime.
 class CudaProgram : public GpuProgram {
 public:
-  explicit CudaProgram(const std::string &text)
-      : module(Jit(Device::cuda(0), optionsOfTests()).compile(text, "test")) {}
+  CudaProgram(const std::string &text, int64_t numWarps)
+      : module(Jit(Device::cuda(0), optionsOfTests(numWarps))
+                   .compile(text, "test")) {}
 
   Outcome run(const std::string &name,
               const std::vector<Argument> &arguments) const override {
@@ -217,17 +220,18 @@ private:
 // Compilation
 //===----------------------------------------------------------------------===//
 
-GpuProgramResult cputest::compileForGpuTests(const std::string &text) {
+GpuProgramResult cputest::compileForGpuTests(const std::string &text,
+                                             int64_t numWarps) {
   GpuProgramResult result;
   if (testTarget() == TestTarget::Cuda) {
     try {
-      result.program = std::make_unique<CudaProgram>(text);
+      result.program = std::make_unique<CudaProgram>(text, numWarps);
     } catch (const Error &error) {
       result.error = error.what();
     }
     return result;
   }
-  CompilerOptions options = optionsOfTests();
+  CompilerOptions options = optionsOfTests(numWarps);
   options.target = familyOfTarget();
   options.verifyEach = true;
   ArtifactResult compiled = compileToArtifact(text, "test", options);

@@ -66,7 +66,9 @@ struct GpuProgramResult {
   std::unique_ptr<GpuProgram> program;
   std::string error;
 };
-GpuProgramResult compileForGpuTests(const std::string &text);
+/// By as many warps as the tests are asked for where `numWarps` is 0.
+GpuProgramResult compileForGpuTests(const std::string &text,
+                                    int64_t numWarps = 0);
 
 /// Extents of the grid, x first.
 std::array<int32_t, 3> gridOf(const KernelInfo &info,
