@@ -2,7 +2,7 @@
 # own first, then LLVM's (FileCheck, not, split-file), so that a RUN line can be
 # pasted into a shell that has the same PATH.
 
-import ctypes.util
+import ctypes
 import os
 import shutil
 
@@ -61,7 +61,10 @@ if ptxas:
     config.substitutions.append(("%ptxas", ptxas))
 if os.path.exists("/dev/nvidia0"):
     config.available_features.add("cuda-device")
-if not ctypes.util.find_library("cuda"):
+# Opened, not searched for: toolkits have a stub to link with.
+try:
+    ctypes.CDLL("libcuda.so.1")
+except OSError:
     config.available_features.add("no-cuda-driver")
 if "address" in config.flashtile_sanitize:
     config.available_features.add("asan")
