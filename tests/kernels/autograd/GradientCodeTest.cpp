@@ -10,6 +10,7 @@
 
 #include "kernels/ActivationBackwardKernel.h"
 #include "kernels/SoftmaxBackwardKernel.h"
+#include "kernels/SoftmaxGradientKernel.h"
 #include "runtime/Autograd/GradientKernels.h"
 #include "tests/compiler/cpu/KernelRunner.h"
 
@@ -187,6 +188,58 @@ TEST_F(GradientCode, Softmax) {
               expectNear(dx, (b * n + i) * m + j, expected, toleranceOf(type));
             }
           }
+      }
+}
+
+// Of dense attention: weights from memory, and their copy for the product.
+TEST_F(GradientCode, SoftmaxOfWeights) {
+  for (DType type : {DType::F32, DType::BF16, DType::F64})
+    for (auto [rows, columns] : {std::pair(5, 40), std::pair(9, 100)})
+      for (bool hasGradLse : {false, true}) {
+        SCOPED_TRACE(toString(type) + " " + std::to_string(rows) + " x " +
+                     std::to_string(columns));
+        const int64_t n = rows, m = columns, batch = 2;
+        const DType wide = type == DType::F64 ? DType::F64 : DType::F32;
+        SoftmaxGradientConfig config;
+        config.outputType = type;
+        config.copiesWeights = type == DType::BF16;
+        config.hasGradLse = hasGradLse;
+        config.blockRows = 2;
+        config.blockColumns = 32;
+        Memory p = make(wide, batch * n * m, number);
+        Memory dp =
+            make(wide, batch * n * m, [](int64_t i) { return number(i + 77); });
+        Memory dLse =
+            make(wide, batch * n, [](int64_t i) { return number(i + 99); });
+        Memory ds(type, batch * n * m), weights(type, batch * n * m);
+        std::vector<Argument> arguments = {p, dp};
+        if (hasGradLse)
+          arguments.push_back(dLse);
+        arguments.push_back(ds);
+        if (config.copiesWeights)
+          arguments.push_back(weights);
+        for (int64_t extent : {n, m, batch})
+          arguments.push_back(static_cast<int32_t>(extent));
+        constexpr double scale = 0.75;
+        if (type == DType::F64)
+          arguments.push_back(scale);
+        else
+          arguments.push_back(float(scale));
+        Program program(buildSoftmaxGradient(config).text());
+        program.run(arguments);
+        for (int64_t row = 0; row < batch * n; ++row) {
+          double delta = hasGradLse ? -dLse.get(row) : 0, size = 1;
+          for (int64_t j = row * m; j < (row + 1) * m; ++j) {
+            delta += p.get(j) * dp.get(j);
+            size += std::abs(p.get(j) * dp.get(j));
+          }
+          for (int64_t j = row * m; j < (row + 1) * m; ++j) {
+            expectNear(ds, j, scale * p.get(j) * (dp.get(j) - delta),
+                       toleranceOf(type) * size);
+            if (config.copiesWeights)
+              expectNear(weights, j, p.get(j), toleranceOf(type));
+          }
+        }
       }
 }
 
