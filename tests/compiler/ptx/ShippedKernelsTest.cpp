@@ -239,6 +239,7 @@ std::vector<ShippedKernel> shippedKernels() {
 /// nothing, give 315.
 const std::map<std::string, int64_t> knownToSpill = {
     {"attention_bf16_d128_causal_sm_80", 52},
+    {"attention_f16_d128_causal_sm_80", 52},
     {"grouped_keys_and_dq_bf16_d64_causal_sm_90a", 20},
     {"grouped_keys_and_dq_bf16_d112_causal_sm_80", 40},
     {"grouped_keys_and_dq_bf16_d136_causal_sm_80", 72},
