@@ -342,6 +342,17 @@ static std::vector<ProductCase> productCases() {
                    rows,
                    rows,
                    padding});
+  // Widths of half a step of 16 columns; rows of 1022 and of 12 bytes, which no
+  // tensor map has; every order of an exact product.
+  for (int64_t width = 8; width < 256; width += 16)
+    all.push_back({f16, f32, 128, width, 64, {64, width, 64, 4, 2}});
+  all.push_back({bf16, f32, 64, 64, 511, {64, 64, 64, 4, 2}});
+  all.push_back({f32, f32, 64, 3, 3, {64, 64, 32, 4, 2}});
+  for (int64_t width : {8, 64, 128})
+    for (const MatrixOrder orderA : {rows, columns})
+      for (const MatrixOrder orderB : {rows, columns})
+        all.push_back(
+            {f16, f32, 64, width, 64, {64, width, 64, 4, 2}, orderA, orderB});
   for (DType type : {e4m3, e5m2, f32})
     for (const MatrixOrder orderB : {rows, columns})
       all.push_back({type, f32, 80, 80, 112, {64, 64, 64, 4, 2}, rows, orderB});
