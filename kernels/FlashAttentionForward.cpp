@@ -315,9 +315,10 @@ private:
   void store(const Value &m, const Value &l, const Value &acc) {
     Value norm = expandDims(l, 1);
     Value empty = norm == 0.0;
-    // One quotient for each row rather than for each element.
-    Value inverse = 1.0 / norm;
-    Value out = where(empty, 0.0, acc * inverse);
+    // One quotient for each row rather than for each element, and one choice.
+    Value quotient = 1.0 / norm;
+    Value inverse = where(empty, 0.0, quotient);
+    Value out = acc * inverse;
     Value rounded = cast(out, outputType);
     Value headOfO = headOf(o, head);
     dsl::store(window(o, headOfO, queryCount, rowStart, config.blockM),

@@ -87,6 +87,20 @@ static bool readsConstants(scf::IfOp branch, KernelOp kernel) {
   return known;
 }
 
+/// Whether any line has an element that is set, is whether any element is:
+/// lanes need not tell each other of lines. What only the branch asks of lines,
+/// it asks itself.
+static void askElements(tilegpu::AnyOp any, scf::IfOp branch) {
+  auto lines = any.getOperand().getDefiningOp<MaxOp>();
+  if (!lines)
+    return;
+  any.getOperandMutable().assign(lines.getOperand());
+  if (llvm::all_of(lines->getUsers(), [&](Operation *user) {
+        return branch.getThenRegion().isAncestor(user->getParentRegion());
+      }))
+    lines->moveBefore(&branch.thenBlock()->front());
+}
+
 void LocalizeBranches::runOnOperation() {
   getOperation().getBody().walk([&](scf::IfOp branch) {
     auto any = branch.getCondition().getDefiningOp<tilegpu::AnyOp>();
@@ -109,6 +123,7 @@ void LocalizeBranches::runOnOperation() {
       return remarkMissed(branch, "tilegpu-localize-branches", "Branch",
                           "all warps branch together: " + whyNot);
     any.setByWarp(true);
+    askElements(any, branch);
     remarkApplied(branch, "tilegpu-localize-branches", "Branch",
                   "warps branch for themselves");
   });

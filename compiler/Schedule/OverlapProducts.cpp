@@ -29,6 +29,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/TileToTileGPU/LayoutAttrs.h"
 #include "compiler/Schedule/IssueProducts.h"
 #include "compiler/Schedule/Passes.h"
 #include "compiler/Schedule/ProductChain.h"
@@ -36,6 +37,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -81,9 +83,14 @@ struct Turns {
 /// Writes a sequence of loops anew.
 class Rotation {
 public:
-  Rotation(ArrayRef<Chain> chains, const std::optional<Turns> &turns)
+  Rotation(ArrayRef<Chain> chains, const std::optional<Turns> &turns,
+           bool mayAddToNothing)
       : Rotation(chains, chains.front().loop) {
+    scf::ForOp first = chains.front().loop;
     this->turns = turns;
+    fromZero = mayAddToNothing && llvm::all_of(chains, [&](const Chain &chain) {
+                 return beginsAtZero(chain, first);
+               });
   }
   void run();
 
@@ -102,6 +109,7 @@ private:
   State firstStage(const Chain &chain, Value counter,
                    const SmallVector<Value> &carried,
                    std::optional<State> pending, Value sum);
+  Value sumBefore(const Chain &chain, const State &state);
   WgmmaOp startSecond(const Chain &chain, const State &state, Value &index);
   Value finishSecond(const Chain &chain, WgmmaOp start, Value index,
                      State &state);
@@ -130,8 +138,22 @@ private:
   ArrayRef<Chain> chains;
   ImplicitLocOpBuilder b;
   std::optional<Turns> turns;
+  bool fromZero = false; ///< the first product adds to nothing
 };
 } // namespace
+
+/// What the product that waits in `state` adds to. Zeros that the first one
+/// would add to are not written: that product does not read them.
+Value Rotation::sumBefore(const Chain &chain, const State &state) {
+  if (!fromZero)
+    return state.scaled;
+  scf::ForOp first = chains.front().loop;
+  Value isLater = arith::CmpIOp::create(b, arith::CmpIPredicate::ne,
+                                        state.carried[chain.counter],
+                                        first.getInitArgs()[chain.counter]);
+  return arith::SelectOp::create(b, isLater, state.scaled,
+                                 first.getInitArgs()[chain.sum]);
+}
 
 /// Starts the product that waits in `state`; its buffer is number `index`.
 WgmmaOp Rotation::startSecond(const Chain &chain, const State &state,
@@ -155,7 +177,7 @@ WgmmaOp Rotation::startSecond(const Chain &chain, const State &state,
   b.clone(*second.slot, mapping);
   index = mapping.lookupOrDefault(second.slot.getIndex());
   mapping.map(second.start.getA(), state.packed);
-  mapping.map(second.start.getC(), state.scaled);
+  mapping.map(second.start.getC(), sumBefore(chain, state));
   return cast<WgmmaOp>(b.clone(*second.start, mapping));
 }
 
@@ -215,7 +237,9 @@ Rotation::State Rotation::firstStage(const Chain &chain, Value counter,
   for (Operation *op : chain.pack)
     next.packed = b.clone(*op, mapping)->getResult(0);
   next.scaled = sum;
-  if (arith::MulFOp scale = chain.scale)
+  if (!pending && fromZero)
+    next.scaled = ub::PoisonOp::create(b, sum.getType());
+  else if (arith::MulFOp scale = chain.scale)
     next.scaled = b.clone(*scale, mapping)->getResult(0);
   for (auto [position, yielded] : llvm::enumerate(loop.getYieldedValues()))
     next.carried[position] =
@@ -297,11 +321,11 @@ static Operation *placeIn(Block *block, Operation *op) {
 
 /// What needs no result of `wait`, in front of it: operations of the block that
 /// come later, and those from before it that only later ones use.
-static void gatherBefore(WgmmaWaitOp wait) {
+static llvm::SetVector<Operation *> gatherBefore(WgmmaWaitOp wait) {
   Block *block = wait->getBlock();
   auto canMove = [](Operation &op) {
     return op.getNumRegions() == 0 && isMemoryEffectFree(&op) &&
-           !isa<WgmmaWaitOp, WgmmaOp>(op) &&
+           !isa<WgmmaWaitOp, WgmmaOp, BroadcastOp>(op) &&
            !op.hasTrait<OpTrait::IsTerminator>();
   };
   llvm::SetVector<Operation *> moved;
@@ -327,6 +351,48 @@ static void gatherBefore(WgmmaWaitOp wait) {
       place = op;
       moved.insert(op);
     }
+  return moved;
+}
+
+/// What a thread has few elements of and makes before `wait`, for use behind
+/// it, goes through the wait, so that nothing lets it be made later.
+static void finishBefore(WgmmaWaitOp wait,
+                         const llvm::SetVector<Operation *> &moved) {
+  constexpr int64_t kMostElements = 8;
+  Block *block = wait->getBlock();
+  auto isBehind = [&](OpOperand &use) {
+    return wait->isBeforeInBlock(placeIn(block, use.getOwner()));
+  };
+  auto isFinished = [&](Value value) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    return type && type.getElementType().isF32() &&
+           layoutOf(type).registersPerThread() <= kMostElements &&
+           llvm::any_of(value.getUses(), isBehind);
+  };
+  SmallVector<Value> tiles(wait.getTiles());
+  for (Operation *op : moved)
+    if (!op->hasTrait<OpTrait::ConstantLike>())
+      llvm::copy_if(op->getResults(), std::back_inserter(tiles), isFinished);
+  OpBuilder b(wait);
+  // An assembler sees what is computed only.
+  for (Value tile : llvm::drop_begin(tiles))
+    for (bool isFirst : {true, false})
+      tilegpu::ScheduleFenceOp::create(b, wait.getLoc(), tile, isFirst);
+  auto all = WgmmaWaitOp::create(b, wait.getLoc(), ValueRange(tiles).getTypes(),
+                                 tiles, wait.getPendingAttr());
+  wait.getResult(0).replaceAllUsesWith(all.getResult(0));
+  for (auto [tile, result] :
+       llvm::drop_begin(llvm::zip(tiles, all.getResults())))
+    tile.replaceUsesWithIf(result, isBehind);
+  wait.erase();
+}
+
+/// Whether it is words that are waited for, for which no buffer has to be free.
+static bool waitsForWords(Operation *wait) {
+  Operation *next = wait->getNextNode();
+  while (isMemoryEffectFree(next) && next != wait->getBlock()->getTerminator())
+    next = next->getNextNode();
+  return isa<MbarrierWaitOp>(wait) && isa<tilegpu::ReadWordOp>(next);
 }
 
 /// Whether the operation, or one in it, starts products or waits for others:
@@ -335,7 +401,8 @@ static bool needsProductsDone(Operation &op) {
   return op
       .walk([](Operation *inner) {
         return isa<WgmmaOp, MbarrierWaitOp, tilegpu::BarrierOp,
-                   tilegpu::NamedBarrierOp>(inner)
+                   tilegpu::NamedBarrierOp>(inner) &&
+                       !waitsForWords(inner)
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
       })
@@ -364,7 +431,7 @@ void Rotation::finishLast(const Chain &chain, scf::IfOp branch) {
   MbarrierArriveOp release = chain.second.release;
   MbarrierArriveOp::create(b, release.getBarriers(),
                            branch.getResults().back());
-  gatherBefore(wait);
+  finishBefore(wait, gatherBefore(wait));
 }
 
 void Rotation::run() {
@@ -606,5 +673,5 @@ void OverlapProducts::runOnOperation() {
                   "warpgroups start their products in turns");
   }
   for (const std::vector<Chain> &sequence : sequences)
-    Rotation(sequence, turns).run();
+    Rotation(sequence, turns, fromZero).run();
 }

@@ -8,6 +8,7 @@
 #include "compiler/Schedule/PersistentPrograms.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -207,6 +208,21 @@ static void goWhereToTell(ImplicitLocOpBuilder &b, Block &body) {
     b.setInsertionPointToEnd(&body);
 }
 
+/// Where the next program is heard of: behind the last operation of `body` that
+/// waits for others. All copies of this program are started by then, so that it
+/// has been told or will be, and the answer comes beside what is left to do.
+/// Behind loops, too, which need their registers.
+static void goWhereToHear(ImplicitLocOpBuilder &b, Block &body) {
+  Operation *last = nullptr;
+  for (Operation &op : body)
+    op.walk([&](Operation *inner) {
+      if (isa<tilegpu::MbarrierWaitOp, LoopLikeOpInterface>(inner))
+        last = &op;
+    });
+  if (last)
+    b.setInsertionPointAfter(last);
+}
+
 /// The number of the next program and its position: from the counter, for all
 /// others to hear, or from who did that.
 ///
@@ -217,10 +233,12 @@ static SmallVector<Value> nextProgram(ImplicitLocOpBuilder &b,
                                       const ProgramShare &share,
                                       const ProgramLoop &programs,
                                       PositionFunction positionOf) {
-  if (!positionOf)
-    return Messages(b, share, programs.round).hear();
   OpBuilder::InsertionGuard guard(b);
   Block &body = programs.loop->getRegions().back().front();
+  if (!positionOf) {
+    goWhereToHear(b, body);
+    return Messages(b, share, programs.round).hear();
+  }
   if (share.areLong)
     goWhereToTell(b, body);
   else

@@ -7,7 +7,10 @@
 
 #include "compiler/Schedule/ProductChain.h"
 
+#include "dialects/Tile/Transforms/ScalarFacts.h"
+
 #include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -247,4 +250,77 @@ bool flashtile::gpu::continues(const Chain &chain, const Chain &next,
   for (Operation *op : moved)
     op->moveBefore(first);
   return true;
+}
+
+//===----------------------------------------------------------------------===//
+// The first addition
+//===----------------------------------------------------------------------===//
+
+static Value withoutBroadcast(Value value) {
+  while (auto *op = value.getDefiningOp())
+    if (isa<BroadcastOp, ExpandDimsOp>(op))
+      value = op->getOperand(0);
+    else
+      break;
+  return value;
+}
+
+/// The reference r of exponentials e^(s - r) or 2^(s - r), or null.
+static Value referenceOf(Value exponential) {
+  Operation *op = exponential.getDefiningOp();
+  if (!op || !isa<ExpOp, Exp2Op>(op))
+    return {};
+  Value exponent = op->getOperand(0);
+  if (auto difference = exponent.getDefiningOp<arith::SubFOp>())
+    return withoutBroadcast(difference.getRhs());
+  auto scaled = exponent.getDefiningOp<math::FmaOp>();
+  if (!scaled)
+    return {};
+  auto negated = withoutBroadcast(scaled.getC()).getDefiningOp<arith::NegFOp>();
+  return negated ? withoutBroadcast(negated.getOperand()) : Value();
+}
+
+/// Whether `value` is -inf in the first iteration.
+static bool beginsAtMinusInfinity(Value value, scf::ForOp loop,
+                                  scf::ForOp first) {
+  if (auto product = value.getDefiningOp<arith::MulFOp>();
+      product && isPositiveNormal(product.getRhs()))
+    value = product.getLhs();
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (argument && argument.getOwner() == loop.getBody() &&
+      argument != loop.getInductionVar())
+    value = first.getInitArgs()[argument.getArgNumber() - 1];
+  std::optional<APFloat> constant = getConstantFloat(value);
+  return constant && constant->isInfinity() && constant->isNegative();
+}
+
+/// A factor 2^(m - r) is 0 where m is -inf, unless r is NaN or -inf. There the
+/// weights 2^(s - r) of a row are NaN, and so is its product, where r is at
+/// least the row's largest s.
+bool flashtile::gpu::beginsAtZero(const Chain &chain, scf::ForOp first) {
+  scf::ForOp loop = chain.loop;
+  std::optional<APFloat> zero =
+      getConstantFloat(first.getInitArgs()[chain.sum]);
+  if (!zero || !zero->isZero())
+    return false;
+  arith::MulFOp scale = chain.scale;
+  if (!scale)
+    return true;
+  Value carried = loop.getRegionIterArg(chain.sum);
+  Value factor = withoutBroadcast(scale.getLhs() == carried ? scale.getRhs()
+                                                            : scale.getLhs());
+  Value reference = referenceOf(factor);
+  if (!reference || referenceOf(chain.pack.front()->getOperand(0)) != reference)
+    return false;
+  auto difference =
+      factor.getDefiningOp()->getOperand(0).getDefiningOp<arith::SubFOp>();
+  if (!difference || !beginsAtMinusInfinity(difference.getLhs(), loop, first))
+    return false;
+  SetVector<Operation *> slice;
+  BackwardSliceOptions options;
+  options.filter = [&](Operation *op) {
+    return op->getBlock() == loop.getBody();
+  };
+  (void)getBackwardSlice(reference, &slice, options);
+  return llvm::any_of(slice, [](Operation *op) { return isa<MaxOp>(op); });
 }

@@ -67,6 +67,11 @@ std::string matchChain(mlir::scf::ForOp loop, Chain &chain);
 bool isAvailable(mlir::Value value, mlir::Operation *place,
                  const llvm::SetVector<mlir::Operation *> &moved);
 
+/// Whether the carried tile begins as zeros that remain so, however the first
+/// iteration scales them: the first product need not add to it. `first` has
+/// what it begins with.
+bool beginsAtZero(const Chain &chain, mlir::scf::ForOp first);
+
 /// Whether `next` goes on where `chain` ended: it carries the same values, in
 /// the same places, through the same rings. What is computed between the loops
 /// then moves before `first`.

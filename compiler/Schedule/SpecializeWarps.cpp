@@ -45,6 +45,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Iterators.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace flashtile::gpu {
@@ -612,6 +613,14 @@ Specializer::sharePrograms(std::optional<Persistence> how, int64_t producers) {
   return operations;
 }
 
+/// What only loads needed that another role does now.
+static void eraseUnused(Region &region) {
+  region.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+    if (isOpTriviallyDead(op))
+      op->erase();
+  });
+}
+
 std::string Specializer::run() {
   int64_t warps =
       kernel->getAttrOfType<IntegerAttr>(tilegpu::TileGPUDialect::kNumWarpsAttr)
@@ -652,6 +661,7 @@ std::string Specializer::run() {
   Block *consumes = &roles.getConsumer().emplaceBlock();
   writeProducers(produces, producers);
   rewriteConsumer(consumes, operations);
+  eraseUnused(roles.getConsumer());
   int64_t stages = 1;
   for (Ring &ring : rings)
     stages = std::max(stages, ring.stages);

@@ -350,15 +350,36 @@ static Value getNotFinite(Value tile) {
   return size ? size.getOperand() : Value();
 }
 
-/// Without its sign, a number that is not finite has the largest exponent: one
-/// more makes the sign bit. Nothing is carried from one half of a word to the
+/// 0 times a number is a NaN where the number is not finite, and NaNs stay in
+/// sums: a multiply-add for each number, in chains that do not wait for each
 /// other.
+static Value anyNotFiniteOf(ImplicitLocOpBuilder &b, ArrayRef<Value> numbers) {
+  constexpr size_t kChains = 4;
+  Value zero = arith::ConstantOp::create(b, b.getF32FloatAttr(0.0f));
+  SmallVector<Value> sums;
+  for (auto [index, number] : llvm::enumerate(numbers))
+    if (index < kChains)
+      sums.push_back(arith::MulFOp::create(b, number, zero));
+    else
+      sums[index % kChains] =
+          math::FmaOp::create(b, number, zero, sums[index % kChains]);
+  Value sum = sums.front();
+  for (Value other : llvm::drop_begin(sums))
+    sum = arith::AddFOp::create(b, sum, other);
+  return arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, sum, sum);
+}
+
+/// Without its sign, a narrow number that is not finite has the largest
+/// exponent: one more makes the sign bit. Nothing is carried from one half of a
+/// word to the other.
 Value GpuEmitter::anyNotFinite(Value tile) {
   Value numbers = getNotFinite(tile);
   if (!numbers)
     return {};
   Type element = getElementType(numbers.getType());
   DistributedLayout layout = layoutOf(numbers.getType());
+  if (element.isF32() && !layout.isPadded())
+    return anyNotFiniteOf(b, tiles.at(numbers));
   if (!(element.isF16() || element.isBF16()) || layout.isPadded() ||
       layout.registersPerThread() % 2 != 0)
     return {};

@@ -87,10 +87,16 @@
 // The ring of one buffer counts programs.
 // CHECK:   arith.remui %[[R]], %c2
 // CHECK:   tilegpu.mbarrier_wait
-// CHECK:   tilegpu.store
+// CHECK:   scf.for
+// CHECK:     tilegpu.mbarrier_wait
+// CHECK:     scf.yield
+// The next program is heard of when nothing else is waited for, before results
+// are stored.
+// CHECK:   tilegpu.mbarrier_wait %[[FULL]]
 // CHECK:   %[[NEXT:.*]] = tilegpu.read_word %[[WORDS]]
 // CHECK:   %[[XNEXT:.*]] = tilegpu.read_word %[[WORDS]]
 // CHECK:   tilegpu.mbarrier_arrive %[[EMPTY]]
+// CHECK:   tilegpu.store
 // CHECK:   scf.yield %[[NEXT]], %[[XNEXT]],
 // CHECK: } attributes {tilegpu.programs}
 

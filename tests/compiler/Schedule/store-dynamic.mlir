@@ -10,8 +10,8 @@
 // CHECK: scf.while
 // CHECK: ^bb0(%{{[a-z0-9]+}}: i32, %[[X:[a-z0-9]+]]: i32, %[[Y:[a-z0-9]+]]: i32,
 // CHECK: %[[ROW:.*]] = arith.muli %[[X]], %c64
-// CHECK: tilegpu.tma_store
 // CHECK: tilegpu.read_word
+// CHECK: tilegpu.tma_store
 tile.kernel @heads(%q: !tile.ptr<bf16>, %k: !tile.ptr<bf16>, %o: !tile.ptr<bf16>, %rows: i32, %heads: i32)
     grid(rows, heads) -> (rows ceildiv 64, heads) {
   %c0 = arith.constant 0 : i32
