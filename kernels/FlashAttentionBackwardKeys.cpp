@@ -152,11 +152,8 @@ private:
       require(rows < seqQ);
     if (config.addsDq && (isTopLeft() || !config.causal))
       require(keyColumn < seqK);
-    // What comes with the tile is on the side of the keys: the other side is
-    // constants.
     if (config.causal)
-      require(minusDiagonal(keyColumn) - start <=
-              expandDims(arange(0, config.blockM), 0));
+      require(keyColumn <= plusDiagonal(rows));
     return visible;
   }
 

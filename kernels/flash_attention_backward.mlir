@@ -158,14 +158,13 @@ tile.kernel @flash_attention_backward_keys(
     %weight = tile.exp2 %exponent fastmath<afn> : tensor<64x64xf32>
     %p = arith.select %visible, %weight, %zero_tile : tensor<64x64xi1>, tensor<64x64xf32>
 
-    // dp = v dO^T, ds = where(visible, p * (dp - delta), 0)
+    // dp = v dO^T, ds = p * (dp - delta)
     %o_trans = tile.trans %o_tile order [1, 0] : tensor<64x64xbf16> -> tensor<64x64xbf16>
     %dp = tile.dot %v_tile, %o_trans, %zero_tile : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
     %delta_as_row = tile.expand_dims %delta_row axis 0 : tensor<64xf32> -> tensor<1x64xf32>
     %delta_tile = tile.broadcast %delta_as_row : tensor<1x64xf32> -> tensor<64x64xf32>
     %centred = arith.subf %dp, %delta_tile : tensor<64x64xf32>
-    %product = arith.mulf %p, %centred : tensor<64x64xf32>
-    %ds = arith.select %visible, %product, %zero_tile : tensor<64x64xi1>, tensor<64x64xf32>
+    %ds = arith.mulf %p, %centred : tensor<64x64xf32>
 
     // dv += p dO, dk += ds q: left operands as they were computed.
     %p_narrow = tile.cast %p : tensor<64x64xf32> -> tensor<64x64xbf16>

@@ -13,7 +13,8 @@
 //
 // A tile has far fewer rows than elements, and each element then takes one
 // comparison with a constant. A mask with one bound has one comparison anyway,
-// and stays: the limit would take a register more. A condition on the rows
+// and stays: the limit would take a register more. Where several numbers are
+// added to the counter, it is worth that. A condition on the rows
 // alone is part of the limit as well: where it is false, no counter is below
 // that.
 //
@@ -205,29 +206,57 @@ static bool takeTerm(ImplicitLocOpBuilder &b, Bound &bound, Value term) {
   return true;
 }
 
-/// Moves what the counter starts at to the limit: `splat(start) + arange`, with
-/// dimensions inserted perhaps. The limit is first brought to where the counter
-/// is, so that the difference does not wrap.
+namespace {
+/// sum of scalars + arange, with dimensions inserted perhaps.
+struct Counter {
+  ArangeOp arange;
+  SmallVector<Value, 2> scalars;
+  SmallVector<ExpandDimsOp, 2> inserted;
+};
+} // namespace
+
+static std::optional<Counter> readCounter(Value value) {
+  Counter counter;
+  for (;;) {
+    Operation *made = value.getDefiningOp();
+    if (auto expand = dyn_cast_or_null<ExpandDimsOp>(made)) {
+      counter.inserted.push_back(expand);
+      value = expand.getOperand();
+    } else if (auto sum = dyn_cast_or_null<arith::AddIOp>(made)) {
+      Value scalar = repeated(sum.getLhs());
+      value = sum.getRhs();
+      if (tileOf(scalar)) {
+        scalar = repeated(sum.getRhs());
+        value = sum.getLhs();
+      }
+      if (tileOf(scalar))
+        return std::nullopt;
+      counter.scalars.push_back(scalar);
+    } else {
+      counter.arange = dyn_cast_or_null<ArangeOp>(made);
+      if (!counter.arange)
+        return std::nullopt;
+      return counter;
+    }
+  }
+}
+
+/// Moves what the counter starts at to the limit. The limit is first brought to
+/// where the counter is, so that the difference does not wrap.
 static void takeStart(ImplicitLocOpBuilder &b, Bound &bound, Block *block) {
-  SmallVector<ExpandDimsOp> inserted;
-  Value value = bound.counter;
-  while (auto expand = value.getDefiningOp<ExpandDimsOp>()) {
-    inserted.push_back(expand);
-    value = expand.getOperand();
-  }
-  auto sum = value.getDefiningOp<arith::AddIOp>();
-  if (!sum)
+  std::optional<Counter> counter = readCounter(bound.counter);
+  if (!counter || counter->scalars.empty() ||
+      isMadeIn(counter->arange.getResult(), block))
     return;
-  Value start = repeated(sum.getLhs()), rest = sum.getRhs();
-  if (tileOf(start)) {
-    start = repeated(sum.getRhs());
-    rest = sum.getLhs();
-  }
-  auto arange = rest.getDefiningOp<ArangeOp>();
-  if (tileOf(start) || !arange || isMadeIn(rest, block))
-    return;
-  for (ExpandDimsOp expand : llvm::reverse(inserted))
-    rest = ExpandDimsOp::create(b, expand.getType(), rest, expand.getAxis());
+  Value rest = counter->arange, start = counter->scalars.front();
+  for (Value scalar : ArrayRef<Value>(counter->scalars).drop_front())
+    start = arith::AddIOp::create(b, start, scalar);
+  for (ExpandDimsOp expand : llvm::reverse(counter->inserted))
+    rest = ExpandDimsOp::create(
+        b,
+        RankedTensorType::get(tileOf(expand.getResult()).getShape(),
+                              getElementTypeOrSelf(rest)),
+        rest, expand.getAxis());
   bound.counter = rest;
   unsigned width = start.getType().getIntOrFloatBitWidth();
   auto at = [&](int64_t position) -> Value {
@@ -238,9 +267,9 @@ static void takeStart(ImplicitLocOpBuilder &b, Bound &bound, Block *block) {
       place = SplatOp::create(b, type, place);
     return place;
   };
-  Value limit = most(b, bound.limit, at(int32_t(arange.getStart())));
+  Value limit = most(b, bound.limit, at(int32_t(counter->arange.getStart())));
   if (!isNonNegative(start))
-    limit = least(b, limit, at(int32_t(arange.getEnd())));
+    limit = least(b, limit, at(int32_t(counter->arange.getEnd())));
   if (RankedTensorType type = tileOf(limit))
     start = SplatOp::create(b, type, start);
   bound.limit = arith::SubIOp::create(b, limit, start);
@@ -322,6 +351,32 @@ static bool combine(arith::AndIOp root) {
   return true;
 }
 
+/// Rewrites a mask with one bound whose counter takes several additions for
+/// each position: one for each row instead is worth a register for its limit.
+/// Whether it did.
+static bool simplify(arith::CmpIOp compare) {
+  Block *block = compare->getBlock();
+  auto takesSeveral = [&](Value value) {
+    value = repeated(value);
+    std::optional<Counter> counter;
+    if (tileOf(value) && isMadeIn(value, block))
+      counter = readCounter(value);
+    return counter && counter->scalars.size() > 1;
+  };
+  if (!takesSeveral(compare.getLhs()) && !takesSeveral(compare.getRhs()))
+    return false;
+  ImplicitLocOpBuilder b(compare.getLoc(), compare);
+  std::optional<Bound> bound = readBound(b, compare.getResult(), block);
+  if (!bound || !takesSeveral(bound->counter))
+    return false;
+  takeStart(b, *bound, block);
+  Value mask =
+      materialize(b, *bound, cast<RankedTensorType>(compare.getType()));
+  compare.replaceAllUsesWith(mask);
+  compare.erase();
+  return true;
+}
+
 /// Whether the kernel has a product of operands of at most 16 bits.
 static bool hasNarrowProduct(Operation *kernel) {
   constexpr unsigned kNarrow = 16;
@@ -365,4 +420,13 @@ void CombineBounds::runOnOperation() {
   });
   for (arith::AndIOp root : roots)
     numCombined += combine(root);
+  SmallVector<arith::CmpIOp> single;
+  getOperation()->walk([&](arith::CmpIOp op) {
+    if (isMask(op) && llvm::none_of(op->getUsers(), [](Operation *user) {
+          return isa<arith::AndIOp, BroadcastOp>(user);
+        }))
+      single.push_back(op);
+  });
+  for (arith::CmpIOp compare : single)
+    numCombined += simplify(compare);
 }

@@ -130,7 +130,8 @@ def CombineBoundsPass : Tile_Pass<"tile-combine-bounds"> {
     with scalars or with tiles that vary along other dimensions; and of
     conditions that vary along those only, which become part of the limit.
 
-    Output: one comparison for each direction. A single bound stays as it is.
+    Output: one comparison for each direction. A single bound stays as it is,
+    unless several numbers are added to its positions, `start + i + offset`.
     Index arithmetic is taken not to overflow, as in `tile-split-loops`.
 
     Example: tests/dialects/Tile/Transforms/combine-bounds.mlir

@@ -176,3 +176,44 @@ tile.kernel @rows(%p: !tile.ptr<f32>, %n: i32, %m: i32) grid(n, m) -> (1) {
   tile.store %w, %r : !tile.block_ptr<32x16xf32>
   tile.return
 }
+
+// One bound, but two numbers for each position: they go to the limit.
+// CHECK-LABEL: tile.kernel @shifted
+// CHECK-DAG: %[[IOTA:.*]] = tile.arange 0 to 16
+// CHECK: scf.for %[[START:.*]] = %c0_i32 to %n
+// CHECK-DAG: %[[FIRST:.*]] = arith.addi {{.*}} : i32
+// CHECK-DAG: %[[I:.*]] = tile.expand_dims %[[IOTA]] axis 0
+// CHECK: %[[LIMIT:.*]] = arith.subi %{{.*}} : tensor<32x1xi32>
+// CHECK-DAG: %[[A:.*]] = tile.broadcast %[[I]]
+// CHECK-DAG: %[[B:.*]] = tile.broadcast %[[LIMIT]]
+// CHECK: %[[MASK:.*]] = arith.cmpi sgt, %[[A]], %[[B]]
+// CHECK-NOT: arith.cmpi
+// CHECK: arith.select %[[MASK]]
+tile.kernel @shifted(%p: !tile.ptr<f32>, %n: i32, %m: i32) grid(n, m) -> (1) {
+  %c0 = arith.constant 0 : i32
+  %c16 = arith.constant 16 : i32
+  %none = arith.constant dense<0.0> : tensor<32x16xf32>
+  %some = arith.constant dense<1.0> : tensor<32x16xf32>
+  %iota = tile.arange 0 to 16 : tensor<16xi32>
+  %row = tile.arange 0 to 32 : tensor<32xi32>
+  %rows = tile.expand_dims %row axis 1 : tensor<32xi32> -> tensor<32x1xi32>
+  %tall = tile.broadcast %rows : tensor<32x1xi32> -> tensor<32x16xi32>
+  %offset = tile.splat %m : i32 -> tensor<1x16xi32>
+  %r = scf.for %j = %c0 to %n step %c16 iter_args(%acc = %none) -> (tensor<32x16xf32>) : i32 {
+    %s = tile.splat %j : i32 -> tensor<16xi32>
+    %k = arith.addi %s, %iota : tensor<16xi32>
+    %keys = tile.expand_dims %k axis 0 : tensor<16xi32> -> tensor<1x16xi32>
+    %moved = arith.addi %keys, %offset : tensor<1x16xi32>
+    %wide = tile.broadcast %moved : tensor<1x16xi32> -> tensor<32x16xi32>
+    %mask = arith.cmpi sle, %tall, %wide : tensor<32x16xi32>
+    %v = arith.select %mask, %some, %none : tensor<32x16xi1>, tensor<32x16xf32>
+    %sum = arith.addf %acc, %v : tensor<32x16xf32>
+    scf.yield %sum : tensor<32x16xf32>
+  }
+  %z = arith.constant 0 : i64
+  %e = arith.constant 16 : i64
+  %o = arith.constant 1 : i64
+  %w = tile.make_block_ptr %p shape[%e, %e] strides[%e, %o] offsets[%z, %z] : !tile.ptr<f32> -> !tile.block_ptr<32x16xf32>
+  tile.store %w, %r : !tile.block_ptr<32x16xf32>
+  tile.return
+}
