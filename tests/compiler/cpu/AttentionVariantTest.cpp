@@ -29,6 +29,7 @@ struct Case {
   bool causal = false;
   int64_t left = 0, right = 0;
   bool fastTanh = false;
+  int64_t blockM = 32, blockN = 32, numWarps = 0;
 
   friend std::ostream &operator<<(std::ostream &os, const Case &c) {
     return os << attentionVariantName(c.variant) << " " << toString(c.dtype)
@@ -67,7 +68,8 @@ static reference::AttentionResult run(const Case &c, const Inputs &inputs) {
   config.variant = c.variant;
   config.dtype = c.dtype;
   config.headDim = c.headDim;
-  config.blockM = config.blockN = 32;
+  config.blockM = c.blockM;
+  config.blockN = c.blockN;
   config.causal = c.causal;
   config.scaleIsPositive = true;
   config.fastTanh = c.fastTanh;
@@ -95,7 +97,8 @@ static reference::AttentionResult run(const Case &c, const Inputs &inputs) {
     arguments.push_back(static_cast<int32_t>(c.right));
   if (c.variant == AttentionVariant::Sigmoid)
     arguments.push_back(static_cast<float>(-std::log(double(c.seqK))));
-  Program program(buildAttentionVariantKernel(config).text());
+  Program program(buildAttentionVariantKernel(config).text(), "host",
+                  c.numWarps);
   program.run(arguments);
   return {tensorOf(o, inputs.q.shape()),
           hasLse ? tensorOf(lse, {1, c.headsQ, c.seqQ}) : Tensor()};
@@ -180,6 +183,16 @@ static std::vector<Case> cases() {
   all.push_back({window, bf16, 1, 1, 45, 130, 16, false, 20, 10});
   all.push_back({window, bf16, 1, 1, 130, 45, 16, false, 20, 10});
   all.push_back({window, f32, 1, 1, 70, 70, 8, true, 20});
+  // Tiles of one warpgroup and of two.
+  for (const AttentionVariant variant :
+       {AttentionVariant::Softcap, AttentionVariant::Alibi, window,
+        AttentionVariant::Sigmoid})
+    for (const bool causal : {false, true}) {
+      all.push_back(
+          {variant, bf16, 2, 1, 200, 200, 64, causal, 70, 40, false, 64, 64});
+      all.push_back({variant, f16, 2, 1, 300, 260, 64, causal, 150, 30, false,
+                     128, 128, 8});
+    }
   return all;
 }
 
