@@ -48,9 +48,11 @@ static void expectAccurate(Memory &actual, const Tensor &truth,
 
 TEST_F(LayerCode, ProductsWithBiasAndActivation) {
   for (const Activation activation : kActivations)
-    for (auto [dtype, m, n, k] : {std::tuple(DType::BF16, 70, 45, 50),
-                                  std::tuple(DType::F16, 32, 32, 32),
-                                  std::tuple(DType::F32, 5, 40, 33)})
+    for (auto [dtype, m, n, k, block] :
+         {std::tuple(DType::BF16, 70, 45, 50, 32),
+          std::tuple(DType::F16, 32, 32, 32, 32),
+          std::tuple(DType::F32, 5, 40, 33, 32),
+          std::tuple(DType::BF16, 130, 72, 136, 64)}) // of a warpgroup
       for (const bool hasBias : {false, true}) {
         if (!hasResults() && dtype != DType::BF16)
           continue;
@@ -59,7 +61,7 @@ TEST_F(LayerCode, ProductsWithBiasAndActivation) {
         const Tensor bias = hasBias ? Tensor::randn({n}, dtype, 3) : Tensor();
         MatmulKernelConfig config;
         config.dtype = dtype;
-        config.blockM = config.blockN = config.blockK = 32;
+        config.blockM = config.blockN = config.blockK = block;
         config.hasBias = hasBias;
         config.activation = activation;
         Memory left = memoryOf(a), right = memoryOf(b);
@@ -85,10 +87,11 @@ TEST_F(LayerCode, ProductsWithBiasAndActivation) {
 
 TEST_F(LayerCode, TwoLayers) {
   for (const Activation activation : kActivations)
-    for (auto [dtype, rows, inputs, hidden, outputs] :
-         {std::tuple(DType::BF16, 70, 16, 100, 24),
-          std::tuple(DType::F16, 33, 32, 64, 16),
-          std::tuple(DType::F32, 5, 8, 40, 8)})
+    for (auto [dtype, rows, inputs, hidden, outputs, block] :
+         {std::tuple(DType::BF16, 70, 16, 100, 24, 32),
+          std::tuple(DType::F16, 33, 32, 64, 16, 32),
+          std::tuple(DType::F32, 5, 8, 40, 8, 32),
+          std::tuple(DType::BF16, 130, 64, 200, 72, 64)}) // of a warpgroup
       for (const bool hasBias : {false, true}) {
         if (!hasResults() && dtype != DType::BF16)
           continue;
@@ -105,7 +108,7 @@ TEST_F(LayerCode, TwoLayers) {
         config.outputs = outputs;
         config.activation = activation;
         config.hasBias = hasBias;
-        config.blockM = config.blockH = 32;
+        config.blockM = config.blockH = block;
         Memory xs = memoryOf(x), w1s = memoryOf(w1), w2s = memoryOf(w2);
         Memory y(dtype, int64_t(rows) * outputs);
         Memory b1s = memoryOf(hasBias ? b1 : x);
