@@ -160,8 +160,27 @@ static std::string ptxasPath(std::string &error) {
   }
 }
 
+/// Code that no GPU can launch is not worth the minutes that ptxas may take.
+static std::string whyNoBlockFits(const std::string &target,
+                                  const TranslateResult &result) {
+  const int64_t limit =
+      MultiprocessorLimits::ofTarget(target).sharedBytesPerBlock;
+  for (const ArtifactKernel &kernel : result.kernels)
+    for (const GpuEntry &entry : kernel.entries)
+      if (entry.sharedBytes > limit)
+        return "kernel '" + kernel.info.name + "' needs " +
+               std::to_string(entry.sharedBytes) +
+               " bytes of shared memory, but a block of " + target +
+               " has at most " + std::to_string(limit) +
+               "; '--emit=ptx --report' lists what they are for";
+  return "";
+}
+
 /// Replaces the PTX of `result` by a cubin, or sets the error.
 static void assemble(const std::string &target, TranslateResult &result) {
+  result.error = whyNoBlockFits(target, result);
+  if (!result.error.empty())
+    return;
   const std::string ptxas = ptxasPath(result.error);
   if (ptxas.empty())
     return;
