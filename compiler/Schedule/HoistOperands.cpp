@@ -12,6 +12,7 @@
 #include "compiler/Conversion/TileToTileGPU/LayoutAttrs.h"
 #include "compiler/Schedule/DelayProducts.h"
 #include "compiler/Schedule/Passes.h"
+#include "compiler/Support/RegisterBudget.h"
 #include "dialects/Tile/Transforms/Remark.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -112,9 +113,11 @@ static std::optional<int64_t> registersAtOnce(scf::ForOp loop) {
 }
 
 /// What leaves room for everything else, by measurement: of 240 registers of a
-/// thread, of 160 with three warpgroups.
+/// thread, of 160 with three warpgroups, of 112 with four.
 static int64_t registerLimit(int64_t warpgroups) {
-  return warpgroups <= 2 ? 204 : 128;
+  constexpr int64_t kForTheRest = 32;
+  return warpgroups <= 2 ? 204
+                         : registersOfRoles(warpgroups).consumer - kForTheRest;
 }
 
 namespace {

@@ -173,6 +173,10 @@ static std::vector<AttentionCase> attentionCases() {
     all.push_back({bf16, 4, 2, 400, 400, 64, causal, false, "static"});
     all.push_back({bf16, 4, 2, 400, 400, 64, causal, false, "dynamic"});
     all.push_back({bf16, 4, 2, 400, 400, 64, causal, false, "off"});
+    // Those of short sequences, and four warpgroups.
+    for (const FlashAttentionTiles &tiles :
+         {FlashAttentionTiles{128, 128, 8, 2}, {256, 64, 16, 2}})
+      all.push_back({bf16, 2, 1, 520, 520, 64, causal, false, "auto", tiles});
     // The seed's tiles, several programs of which are one block; few buffers.
     all.push_back(
         {bf16, 3, 1, 450, 450, 64, causal, false, "auto", {64, 64, 4, 2}});
