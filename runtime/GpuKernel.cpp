@@ -128,7 +128,9 @@ bool GpuKernel::tryLaunch(const Kernel::Grid &grid,
     if (whyNot.empty() && launchWithMaps(entry, grid, arguments, whyNot))
       return true;
     note("function '" + entry.info.symbol + "' not taken: " + whyNot);
-    problems += (problems.empty() ? "" : "; ") + whyNot;
+    // Functions may have the same one, too large a tile for instance.
+    if (problems.find(whyNot) == std::string::npos)
+      problems += (problems.empty() ? "" : "; ") + whyNot;
   }
   return false;
 }

@@ -99,6 +99,22 @@ TEST_F(PlainModuleTest, AFailureIsThatOfACompilationAndIsNotKept) {
   EXPECT_THAT(launched(), ElementsAre("copy_rows", "copy_rows__plain"));
 }
 
+// Both functions have the same: it is told once.
+TEST_F(PlainModuleTest, AReasonAgainstAllFunctionsIsToldOnce) {
+  driver.functionAttributes["staticSharedBytes"] = 1 << 20;
+  const Kernel kernel = compile();
+  std::string message;
+  try {
+    launchAligned(kernel);
+  } catch (const Error &error) {
+    message = error.what();
+  }
+  const std::string reason = "of shared memory, but a block on device";
+  const size_t first = message.find(reason);
+  ASSERT_NE(first, std::string::npos) << message;
+  EXPECT_EQ(message.find(reason, first + 1), std::string::npos) << message;
+}
+
 TEST_F(PlainModuleTest, ManyThreadsCompileOnce) {
   const Kernel kernel = compile();
   std::vector<std::thread> threads;
