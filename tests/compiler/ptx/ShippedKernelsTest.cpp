@@ -240,24 +240,16 @@ std::vector<ShippedKernel> shippedKernels() {
 const std::map<std::string, int64_t> knownToSpill = {
     {"attention_bf16_d128_causal_sm_80", 52},
     {"attention_f16_d128_causal_sm_80", 52},
-    {"grouped_keys_and_dq_bf16_d64_causal_sm_90a", 20},
-    {"grouped_keys_and_dq_bf16_d112_causal_sm_80", 40},
+    {"grouped_keys_and_dq_bf16_d112_causal_sm_80", 56},
     {"grouped_keys_and_dq_bf16_d136_causal_sm_80", 72},
     {"grouped_keys_and_dq_bf16_d136_sm_80", 28},
-    {"grouped_keys_and_dq_bf16_d96_sm_80", 8},
-    {"grouped_keys_bf16_d112_causal_sm_80", 28},
-    {"grouped_keys_bf16_d160_causal_sm_80", 12},
-    {"grouped_keys_bf16_d192_causal_sm_80", 20},
+    {"grouped_keys_and_dq_bf16_d160_causal_sm_80", 8},
+    {"grouped_keys_and_dq_bf16_d256_causal_sm_80", 4},
+    {"grouped_keys_bf16_d192_causal_sm_80", 28},
     {"grouped_keys_bf16_d192_sm_80", 40},
-    {"keys_and_dq_bf16_d64_causal_sm_90a", 20},
-    {"keys_and_dq_bf16_d64_sm_90a", 4},
-    {"keys_and_dq_bf16_d72_causal_sm_90a", 4},
-    {"keys_and_dq_bf16_d96_causal_sm_90a", 4},
-    {"keys_bf16_d112_causal_sm_90a", 8},
     {"keys_bf16_d112_sm_90a", 4},
     {"queries_bf16_d112_causal_sm_90a", 4},
     {"rows_bf16_d136_causal_sm_90a", 4},
-    {"keys_bf16_d96_causal_sm_90a", 8},
 };
 
 } // namespace
