@@ -37,7 +37,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -83,14 +82,9 @@ struct Turns {
 /// Writes a sequence of loops anew.
 class Rotation {
 public:
-  Rotation(ArrayRef<Chain> chains, const std::optional<Turns> &turns,
-           bool mayAddToNothing)
+  Rotation(ArrayRef<Chain> chains, const std::optional<Turns> &turns)
       : Rotation(chains, chains.front().loop) {
-    scf::ForOp first = chains.front().loop;
     this->turns = turns;
-    fromZero = mayAddToNothing && llvm::all_of(chains, [&](const Chain &chain) {
-                 return beginsAtZero(chain, first);
-               });
   }
   void run();
 
@@ -109,7 +103,6 @@ private:
   State firstStage(const Chain &chain, Value counter,
                    const SmallVector<Value> &carried,
                    std::optional<State> pending, Value sum);
-  Value sumBefore(const Chain &chain, const State &state);
   WgmmaOp startSecond(const Chain &chain, const State &state, Value &index);
   Value finishSecond(const Chain &chain, WgmmaOp start, Value index,
                      State &state);
@@ -138,22 +131,8 @@ private:
   ArrayRef<Chain> chains;
   ImplicitLocOpBuilder b;
   std::optional<Turns> turns;
-  bool fromZero = false; ///< the first product adds to nothing
 };
 } // namespace
-
-/// What the product that waits in `state` adds to. Zeros that the first one
-/// would add to are not written: that product does not read them.
-Value Rotation::sumBefore(const Chain &chain, const State &state) {
-  if (!fromZero)
-    return state.scaled;
-  scf::ForOp first = chains.front().loop;
-  Value isLater = arith::CmpIOp::create(b, arith::CmpIPredicate::ne,
-                                        state.carried[chain.counter],
-                                        first.getInitArgs()[chain.counter]);
-  return arith::SelectOp::create(b, isLater, state.scaled,
-                                 first.getInitArgs()[chain.sum]);
-}
 
 /// Starts the product that waits in `state`; its buffer is number `index`.
 WgmmaOp Rotation::startSecond(const Chain &chain, const State &state,
@@ -177,7 +156,7 @@ WgmmaOp Rotation::startSecond(const Chain &chain, const State &state,
   b.clone(*second.slot, mapping);
   index = mapping.lookupOrDefault(second.slot.getIndex());
   mapping.map(second.start.getA(), state.packed);
-  mapping.map(second.start.getC(), sumBefore(chain, state));
+  mapping.map(second.start.getC(), state.scaled);
   return cast<WgmmaOp>(b.clone(*second.start, mapping));
 }
 
@@ -237,9 +216,8 @@ Rotation::State Rotation::firstStage(const Chain &chain, Value counter,
   for (Operation *op : chain.pack)
     next.packed = b.clone(*op, mapping)->getResult(0);
   next.scaled = sum;
-  if (!pending && fromZero)
-    next.scaled = ub::PoisonOp::create(b, sum.getType());
-  else if (arith::MulFOp scale = chain.scale)
+  const bool remains = !pending && beginsAtZero(chain, chains.front().loop);
+  if (arith::MulFOp scale = chain.scale; scale && !remains)
     next.scaled = b.clone(*scale, mapping)->getResult(0);
   for (auto [position, yielded] : llvm::enumerate(loop.getYieldedValues()))
     next.carried[position] =
@@ -673,5 +651,5 @@ void OverlapProducts::runOnOperation() {
                   "warpgroups start their products in turns");
   }
   for (const std::vector<Chain> &sequence : sequences)
-    Rotation(sequence, turns, fromZero).run();
+    Rotation(sequence, turns).run();
 }

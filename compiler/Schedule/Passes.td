@@ -224,12 +224,9 @@ def OverlapProductsPass
     Option<"takeTurns", "take-turns", "bool", /*default=*/"true",
            "warpgroups start chained products one after the other">,
     Option<"delay", "delay", "bool", /*default=*/"true",
-           "products that are added to memory run an iteration later">,
-    Option<"fromZero", "from-zero", "bool", /*default=*/"false",
-           "the first of chained products adds to nothing instead of zeros">];
+           "products that are added to memory run an iteration later">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect",
-                           "::mlir::ub::UBDialect",
                            "::flashtile::tilegpu::TileGPUDialect"];
 }
 

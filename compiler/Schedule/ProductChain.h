@@ -68,8 +68,7 @@ bool isAvailable(mlir::Value value, mlir::Operation *place,
                  const llvm::SetVector<mlir::Operation *> &moved);
 
 /// Whether the carried tile begins as zeros that remain so, however the first
-/// iteration scales them: the first product need not add to it. `first` has
-/// what it begins with.
+/// iteration scales them. `first` has what it begins with.
 bool beginsAtZero(const Chain &chain, mlir::scf::ForOp first);
 
 /// Whether `next` goes on where `chain` ended: it carries the same values, in

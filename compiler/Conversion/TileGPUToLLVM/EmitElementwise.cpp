@@ -18,7 +18,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -502,8 +501,6 @@ LogicalResult GpuEmitter::emitTileOp(Operation *op) {
   }
   if (auto splat = dyn_cast<SplatOp>(op))
     return fill(scalar(splat.getValue())), success();
-  if (isa<ub::PoisonOp>(op))
-    return fill(LLVM::PoisonOp::create(b, type)), success();
   if (auto full = dyn_cast<FullOp>(op))
     return fill(constantOf(full.getValueAttr())), success();
   if (auto arange = dyn_cast<ArangeOp>(op)) {

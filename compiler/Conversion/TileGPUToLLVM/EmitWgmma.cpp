@@ -264,7 +264,6 @@ struct WgmmaPlan {
 
   /// Numbers of operands: results, their old values, then these.
   int64_t placeA = 0, placeHead = 0, placeB = 0;
-  std::optional<int64_t> placeAdds; ///< of a word: 0 if it adds to nothing
 
 private:
   std::string leftText(int64_t block, int64_t step, std::string &text) const;
@@ -301,9 +300,8 @@ std::string WgmmaPlan::transposes(bool isMemory) const {
 
 std::string WgmmaPlan::text() const {
   std::string text = "{\n.reg .pred p, q;\n.reg .b64 da, db;\n"
-                     "setp.ne.b32 p, 1, 0;\nsetp.ne.b32 q, " +
-                     (placeAdds ? "$" + std::to_string(*placeAdds) : "0") +
-                     ", 0;\nwgmma.fence.sync.aligned;\n";
+                     "setp.ne.b32 p, 1, 0;\nsetp.ne.b32 q, 0, 0;\n"
+                     "wgmma.fence.sync.aligned;\n";
   for (int64_t block = 0; block < blocks; ++block)
     for (int64_t column = 0; column < columns; column += mostColumns)
       for (int64_t step = 0; step < steps; ++step) {
@@ -316,20 +314,10 @@ std::string WgmmaPlan::text() const {
                 "k" + std::to_string(depthBytes * 8 / bits) + ".f32" +
                 typesOf(elementA, element) + " " +
                 registerList(first, width / 2) + ", " + a + ", db, " +
-                ((adds && !placeAdds) || step > 0 ? "p" : "q") + ", 1, 1" +
+                (adds || step > 0 ? "p" : "q") + ", 1, 1" +
                 transposes(left && step >= headSteps) + ";\n";
       }
   return text + "wgmma.commit_group.sync.aligned;\n}";
-}
-
-/// A sum that is zeros where a condition does not hold, or null.
-static arith::SelectOp sumOrZeros(tilegpu::WgmmaOp op) {
-  auto select =
-      op.getC() ? op.getC().getDefiningOp<arith::SelectOp>() : nullptr;
-  if (!select || isa<ShapedType>(select.getCondition().getType()) ||
-      !matchPattern(select.getFalseValue(), m_PosZeroFloat()))
-    return {};
-  return select;
 }
 
 LogicalResult GpuEmitter::emitWgmma(tilegpu::WgmmaOp op) {
@@ -341,9 +329,7 @@ LogicalResult GpuEmitter::emitWgmma(tilegpu::WgmmaOp op) {
   for (int64_t index = 0; index < plan.sums; ++index)
     constraints += plan.adds ? "=f," : "=&f,";
   if (plan.adds) {
-    arith::SelectOp choice = sumOrZeros(op);
-    llvm::append_range(operands,
-                       tiles.at(choice ? choice.getTrueValue() : op.getC()));
+    llvm::append_range(operands, tiles.at(op.getC()));
     for (int64_t index = 0; index < plan.sums; ++index)
       constraints += std::to_string(index) + ",";
   }
@@ -385,14 +371,7 @@ LogicalResult GpuEmitter::emitWgmma(tilegpu::WgmmaOp op) {
                               i32(plan.right.blockOffset(plan.columns))));
   }
   operands.push_back(matrixDescriptor(startB, plan.right.descriptor()));
-  constraints += "l,";
-  if (arith::SelectOp choice = sumOrZeros(op)) {
-    plan.placeAdds = plan.sums + operands.size();
-    operands.push_back(arith::ExtUIOp::create(b, b.getI32Type(),
-                                              scalar(choice.getCondition())));
-    constraints += "r,";
-  }
-  constraints += "~{memory}";
+  constraints += "l,~{memory}";
   Type type = LLVM::LLVMStructType::getLiteral(
       b.getContext(), SmallVector<Type>(plan.sums, b.getF32Type()));
   Value product = inlinePtx(type, plan.text(), constraints, operands);

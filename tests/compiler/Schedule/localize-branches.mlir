@@ -43,6 +43,36 @@ tile.kernel @rows(%x: !tile.ptr<f32>, %n: i32) grid(n) -> (1)
   tile.return
 }
 
+// Whether a line has such an element, only the branch asks: all others ask their
+// own elements, and lanes tell each other nothing.
+// REMARK: [Passed] Branch {{.*}}Function=lines | Remark="warps branch for themselves"
+// CHECK-LABEL: tile.kernel @lines
+// CHECK: %[[BAD:.*]] = arith.cmpf uno
+// CHECK-NOT: tile.max
+// CHECK: tilegpu.any by_warp %[[BAD]]
+// CHECK-NEXT: scf.if
+// CHECK-NEXT: tile.max %[[BAD]] axis 1
+#line = #tilegpu.layout<[64], reg = [2:(8)], lane = [4:(0), 8:(1)], warp = [4:(16)]>
+#column = #tilegpu.layout<[64, 1], reg = [2:(8, 0)], lane = [4:(0, 0), 8:(1, 0)], warp = [4:(16, 0)]>
+tile.kernel @lines(%n: i32) grid(n) -> (1)
+    attributes {tilegpu.target = "sm_90a", tilegpu.num_warps = 4 : i32} {
+  %v = tile.full 1.0 : f32 -> !tile
+  %bad = arith.cmpf uno, %v, %v : !tile
+  %line = tile.max %bad axis 1 : !mask -> tensor<64xi1, #line>
+  %some = tilegpu.any %line : tensor<64xi1, #line>
+  %r = scf.if %some -> (!tile) {
+    %column = tile.expand_dims %line axis 1 : tensor<64xi1, #line> -> tensor<64x1xi1, #column>
+    %wide = tile.broadcast %column : tensor<64x1xi1, #column> -> !mask
+    %sum = arith.addf %v, %v : !tile
+    %new = arith.select %wide, %sum, %v : !mask, !tile
+    scf.yield %new : !tile
+  } else {
+    scf.yield %v : !tile
+  }
+  %out = arith.addf %r, %r : !tile
+  tile.return
+}
+
 // Both sides of all elements differ: the branch is left as it is.
 // CHECK-LABEL: tile.kernel @all
 // CHECK: tilegpu.any %

@@ -6,7 +6,8 @@
 // The kernels of kernels/ in the tiles that a Hopper GPU gets, on few elements:
 // interpreted (PtxMachine.h), with copies that end at once and as late as can
 // be. Wrong results, threads that wait for each other, and shared memory that
-// is overwritten while something reads it show without a GPU.
+// is overwritten while something reads it show without a GPU. So attention in
+// the tiles of older GPUs, on the code of sm_80.
 //
 //===----------------------------------------------------------------------===//
 
@@ -87,13 +88,16 @@ struct AttentionCase {
   bool mendsBehind = false;
   std::string persistent = "auto";
   FlashAttentionTiles tiles = {0, 0, 0, 0};
+  DeviceClass device = DeviceClass::Sm90a;
 
+  bool isHopper() const { return device == DeviceClass::Sm90a; }
   friend std::ostream &operator<<(std::ostream &os, const AttentionCase &c) {
     return os << toString(c.dtype) << " " << c.headsQ << "/" << c.headsKV
               << " heads " << c.seqQ << "x" << c.seqK << " d=" << c.headDim
               << (c.causal ? " causal" : "")
               << (c.mendsBehind ? " mends behind " : " ") << c.persistent << " "
-              << c.tiles.blockM << "x" << c.tiles.blockN;
+              << c.tiles.blockM << "x" << c.tiles.blockN
+              << (c.isHopper() ? "" : " on sm_80");
   }
 };
 
@@ -109,8 +113,8 @@ HopperAttention::run(const Tensor &q, const Tensor &k, const Tensor &v) const {
   const AttentionCase &c = GetParam();
   FlashAttentionTiles tiles = c.tiles;
   if (!tiles.blockM)
-    tiles = defaultFlashAttentionTiles(
-        {DeviceClass::Sm90a, c.dtype, c.headDim, c.causal});
+    tiles =
+        defaultFlashAttentionTiles({c.device, c.dtype, c.headDim, c.causal});
   FlashAttentionConfig config;
   config.dtype = c.dtype;
   config.headDim = c.headDim;
@@ -128,9 +132,12 @@ HopperAttention::run(const Tensor &q, const Tensor &k, const Tensor &v) const {
     for (int64_t stride : {int64_t(0), rows * c.headDim, c.headDim})
       arguments.push_back(stride);
   arguments.push_back(1 / std::sqrt(float(c.headDim)));
+  CompilerOptions options =
+      optionsFor(tiles.numWarps, tiles.numStages, c.persistent);
+  if (!c.isHopper())
+    options.target = "sm_80";
   const auto program =
-      interpret(buildFlashAttentionForward(config).text(),
-                optionsFor(tiles.numWarps, tiles.numStages, c.persistent));
+      interpret(buildFlashAttentionForward(config).text(), options);
   if (program)
     runTwice(*program, arguments, {&o, &lse});
   return {tensorOf(o, q.shape()), tensorOf(lse, {1, c.headsQ, c.seqQ})};
@@ -185,6 +192,11 @@ static std::vector<AttentionCase> attentionCases() {
   }
   all.push_back({bf16, 2, 1, 300, 300, 128, true, true});
   all.push_back({bf16, 2, 1, 300, 300, 64, true, true, "static"});
+  for (const bool causal : {false, true})
+    for (int64_t d : {64, 72, 128, 192}) {
+      all.push_back({bf16, 2, 1, 300, 300, d, causal, causal});
+      all.back().device = DeviceClass::Sm80;
+    }
   return all;
 }
 

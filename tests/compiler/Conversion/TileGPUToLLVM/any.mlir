@@ -92,3 +92,30 @@ tile.kernel @perhaps(%x: !tile.ptr<i32>, %y: !tile.ptr<i32>, %n: i32) grid(n) ->
   tile.store %y, %sum : !tile.ptr<i32>
   tile.return
 }
+
+// Floats of 32 bits that are not finite: 0 times each is added up, in four chains.
+// CHECK-LABEL: .entry floats(
+// CHECK: mul.rn.f32 %[[A:r[0-9]+]], %{{r[0-9]+}}, 0f00000000;
+// CHECK-NEXT: mul.rn.f32 %{{r[0-9]+}}, %{{r[0-9]+}}, 0f00000000;
+// CHECK-NEXT: mul.rn.f32 %{{r[0-9]+}}, %{{r[0-9]+}}, 0f00000000;
+// CHECK-NEXT: mul.rn.f32 %{{r[0-9]+}}, %{{r[0-9]+}}, 0f00000000;
+// CHECK-NEXT: fma.rn.f32 %{{r[0-9]+}}, %{{r[0-9]+}}, 0f00000000, %[[A]];
+// CHECK: setp.nan.f32 %[[P:p[0-9]+]],
+// CHECK-NEXT: vote.sync.any.pred %p{{[0-9]+}}, %[[P]], -1;
+#numbers = #tilegpu.layout<[1024], reg = [8:(1)], lane = [32:(8)], warp = [4:(256)]>
+tile.kernel @floats(%x: !tile.ptr<f32>, %y: !tile.ptr<i32>) grid() -> (1)
+    attributes {tilegpu.target = "sm_90a", tilegpu.num_warps = 4 : i32} {
+  %i = tile.arange 0 to 1024 : tensor<1024xi32, #numbers>
+  %base = tile.splat %x : !tile.ptr<f32> -> tensor<1024x!tile.ptr<f32>, #numbers>
+  %p = tile.addptr %base, %i : tensor<1024x!tile.ptr<f32>, #numbers>, tensor<1024xi32, #numbers>
+  %v = tilegpu.load %p : tensor<1024x!tile.ptr<f32>, #numbers> -> tensor<1024xf32, #numbers>
+  %inf = arith.constant dense<0x7F800000> : tensor<1024xf32, #numbers>
+  %yes = arith.constant dense<true> : tensor<1024xi1, #numbers>
+  %size = math.absf %v : tensor<1024xf32, #numbers>
+  %finite = arith.cmpf olt, %size, %inf : tensor<1024xf32, #numbers>
+  %not = arith.xori %finite, %yes : tensor<1024xi1, #numbers>
+  %some = tilegpu.any by_warp %not : tensor<1024xi1, #numbers>
+  %answer = arith.extui %some : i1 to i32
+  tile.store %y, %answer : !tile.ptr<i32>
+  tile.return
+}
