@@ -8,6 +8,7 @@
 #include "kernels/ActivationBackwardKernel.h"
 
 #include "compiler/Frontend/Dsl.h"
+#include "kernels/EnumChecks.h"
 
 namespace flashtile::kernels {
 
@@ -45,6 +46,7 @@ static Value gradient(const Value &z, const Value &dy, Activation activation) {
 
 KernelModule buildActivationBackward(Activation activation, ElementType wide,
                                      ElementType gradType) {
+  checkOption(activation);
   constexpr int64_t kElements = 1024;
   KernelBuilder kernel("activation_backward");
   Value z = kernel.pointer("z", wide), dy = kernel.pointer("dy", gradType);

@@ -12,6 +12,7 @@
 
 #include "compiler/Frontend/Dsl.h"
 #include "kernels/AttentionExtents.h"
+#include "kernels/EnumChecks.h"
 
 #include <cfloat>
 #include <cmath>
@@ -22,6 +23,8 @@ namespace flashtile::kernels {
 using namespace dsl;
 
 static void checkConfig(const AttentionVariantConfig &config) {
+  checkOption(config.variant);
+  flashtile::checkElementType("dtype", config.dtype);
   if (config.dtype != ElementType::F32 && config.dtype != ElementType::F16 &&
       config.dtype != ElementType::BF16)
     throw Error(ErrorCode::InvalidArgument,
@@ -35,6 +38,7 @@ static void checkConfig(const AttentionVariantConfig &config) {
 }
 
 std::string attentionVariantKernelName(const AttentionVariantConfig &config) {
+  checkOption(config.variant);
   return std::string(attentionVariantName(config.variant)) + "_attention" +
          (config.causal ? "_causal" : "");
 }

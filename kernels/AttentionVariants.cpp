@@ -9,6 +9,7 @@
 
 #include "kernels/AttentionTuning.h"
 #include "kernels/AttentionVariantKernel.h"
+#include "kernels/EnumChecks.h"
 #include "kernels/FlashAttentionOperands.h"
 #include "kernels/LookupTable.h"
 #include "runtime/Autograd/Autograd.h"
@@ -32,6 +33,7 @@ using namespace flashtile::kernels;
 FlashAttentionTiles
 flashtile::defaultAttentionVariantTiles(const FlashAttentionClass &kind,
                                         AttentionVariant variant) {
+  checkOption(variant);
   const bool isWindow = variant == AttentionVariant::SlidingWindow;
   FlashAttentionClass similar = kind;
   // A window has masks at both ends.
@@ -91,6 +93,7 @@ static void checkRows(const char *name, const AttentionOperand &operand) {
 
 static Problem checkedProblem(const Tensor &q, const Tensor &k, const Tensor &v,
                               const AttentionVariantOptions &options) {
+  checkOption(options.variant);
   Problem problem;
   problem.operands = checkedAttentionOperands(q, k, v);
   problem.variant = options;
@@ -319,6 +322,7 @@ FlashAttentionResult
 flashtile::attentionVariant(const Tensor &q, const Tensor &k, const Tensor &v,
                             const AttentionVariantOptions &options) {
   autograd::checkNotRecorded("attentionVariant", {q, k, v});
+  checkOption(options.variant);
   checkAttentionTensors(q, k, v);
   FlashAttentionResult result;
   result.o = Tensor::empty(q.shape(), q.dtype(), q.device());

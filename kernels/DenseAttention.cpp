@@ -8,6 +8,7 @@
 #include "kernels/DenseAttention.h"
 
 #include "compiler/Support/Error.h"
+#include "kernels/EnumChecks.h"
 #include "kernels/FlashAttentionFunction.h"
 #include "kernels/FlashAttentionOperands.h"
 #include "kernels/Softmax.h"
@@ -83,6 +84,7 @@ static void checkOperands(const Tensor &q, const Tensor &k, const Tensor &v) {
 
 static DType scoreTypeOf(const Tensor &q,
                          const DenseAttentionOptions &options) {
+  checkOption("scoreType", options.scoreType);
   const DType type = options.scoreType.value_or(attentionRealType(q.dtype()));
   if (q.dtype() == DType::F64) {
     if (type != DType::F64)
@@ -118,6 +120,7 @@ struct Steps {
 
 static Steps stepsOf(const Tensor &q, const Tensor &k,
                      const DenseAttentionOptions &options) {
+  checkOption(options.alignment);
   Steps steps;
   const bool hasHeads = q.rank() > 3 && k.size(-3) > 0;
   steps.scores.group = hasHeads ? q.size(-3) / k.size(-3) : 1;

@@ -8,6 +8,7 @@
 #include "kernels/Examples.h"
 
 #include "compiler/Frontend/Dsl.h"
+#include "compiler/Support/EnumCheck.h"
 
 #include <cmath>
 #include <tuple>
@@ -93,6 +94,8 @@ KernelModule buildTranspose(ElementType type, int64_t blockRows,
 }
 
 KernelModule buildMatmul(const MatmulConfig &config) {
+  checkEnum("epilogue", config.epilogue,
+            {"None", "Bias", "BiasRelu", "BiasGelu"});
   KernelBuilder kernel("matmul");
   Value a = kernel.pointer("a", config.dtype);
   Value b = kernel.pointer("b", config.dtype);

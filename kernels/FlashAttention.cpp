@@ -13,6 +13,7 @@
 #include "kernels/ArgumentList.h"
 #include "kernels/AttentionTuning.h"
 #include "kernels/DeviceScope.h"
+#include "kernels/EnumChecks.h"
 #include "kernels/FlashAttentionBackward.h"
 #include "kernels/FlashAttentionFunction.h"
 #include "kernels/FlashAttentionOperands.h"
@@ -30,10 +31,16 @@ using namespace flashtile::kernels;
 using Operand = AttentionOperand;
 using Operands = AttentionOperands;
 
+static void checkEnums(const FlashAttentionOptions &options) {
+  checkOption(options.alignment);
+  checkOption("outputType", options.outputType);
+}
+
 /// What the kernel of a problem is compiled for, but for its tiles.
 static kernels::FlashAttentionConfig
 problemConfig(const Operand &q, const Operand &k, const Operand &v,
               const FlashAttentionOptions &options, bool unitOutput) {
+  checkEnums(options);
   kernels::FlashAttentionConfig config;
   config.dtype = q.tensor.dtype();
   config.outputType = options.outputType;
@@ -130,6 +137,7 @@ static void launch(const Kernel &kernel,
 
 static DType outputTypeOf(const Tensor &q,
                           const FlashAttentionOptions &options) {
+  checkEnums(options);
   if (options.outputType)
     return *options.outputType;
   bool fp8 = elementSize(q.dtype()) == 1;

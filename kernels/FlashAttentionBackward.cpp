@@ -11,6 +11,7 @@
 #include "kernels/FlashAttentionBackward.h"
 
 #include "kernels/DenseAttentionBackward.h"
+#include "kernels/EnumChecks.h"
 #include "kernels/FlashAttentionBackwardKernels.h"
 #include "kernels/FlashAttentionBackwardSteps.h"
 #include "kernels/FlashAttentionOperands.h"
@@ -33,6 +34,11 @@ using Operand = AttentionOperand;
 //===----------------------------------------------------------------------===//
 // Checks
 //===----------------------------------------------------------------------===//
+
+static void checkEnums(const FlashAttentionBackwardOptions &options) {
+  checkOption(options.alignment);
+  checkOption(options.form);
+}
 
 static void checkLike(const char *name, const Tensor &tensor, DType type,
                       const Shape &shape, Device device) {
@@ -424,6 +430,7 @@ Form flashtile::flashAttentionBackwardForm(
     const Tensor &q, const Tensor &k, const Tensor &v,
     const FlashAttentionBackwardOptions &options) {
   checkedAttentionOperands(q, k, v);
+  checkEnums(options);
   return options.form == Form::Default
              ? defaultFlashAttentionBackwardForm(classOf(q, options))
              : options.form;
@@ -468,6 +475,7 @@ FlashAttentionGradients flashtile::flashAttentionBackward(
     const Tensor &gradLse, const FlashAttentionBackwardOptions &options) {
   const AttentionOperands operands = checkedAttentionOperands(q, k, v);
   checkProblem(q, saved, gradO, gradLse);
+  checkEnums(options);
   const NoGradGuard noGrad;
   const auto [form, tiles] =
       choose({operands, saved, gradO, gradLse, options}, q, k, v);
@@ -539,6 +547,7 @@ FlashAttentionBackwardChoice flashtile::flashAttentionBackwardTuning(
     const Tensor &gradLse, const FlashAttentionBackwardOptions &options) {
   const AttentionOperands operands = checkedAttentionOperands(q, k, v);
   checkProblem(q, saved, gradO, gradLse);
+  checkEnums(options);
   checkAttentionWork(operands);
   return tuneBackward({operands, saved, gradO, gradLse, options});
 }

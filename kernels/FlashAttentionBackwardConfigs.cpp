@@ -7,6 +7,8 @@
 
 #include "kernels/FlashAttentionBackwardConfigs.h"
 
+#include "kernels/EnumChecks.h"
+
 #include <optional>
 #include <utility>
 #include <vector>
@@ -82,6 +84,7 @@ tilesOfWide(const FlashAttentionClass &kind) {
 FlashAttentionBackwardTiles
 flashtile::defaultFlashAttentionBackwardTiles(const FlashAttentionClass &kind,
                                               Form form) {
+  kernels::checkOption(form);
   if (kind.dtype == DType::F32 || kind.dtype == DType::F64)
     return tilesOfWide(kind);
   for (const Row &row : defaults)

@@ -8,6 +8,7 @@
 #include "kernels/FlashAttentionBackwardParts.h"
 
 #include "kernels/AttentionExtents.h"
+#include "kernels/EnumChecks.h"
 
 namespace flashtile::kernels {
 
@@ -25,6 +26,8 @@ checked(FlashAttentionBackwardConfig config) {
   auto refuse = [](const std::string &message) {
     throw Error(ErrorCode::InvalidArgument, message);
   };
+  checkOption(config.alignment);
+  flashtile::checkElementType("dtype", config.dtype);
   if (config.dtype != ElementType::F32 && config.dtype != ElementType::F16 &&
       config.dtype != ElementType::BF16 && config.dtype != ElementType::F64)
     refuse("expected dtype to be f32, f16, bf16 or f64, but got " +

@@ -14,6 +14,7 @@
 
 #include "compiler/Frontend/Dsl.h"
 #include "kernels/AttentionExtents.h"
+#include "kernels/EnumChecks.h"
 
 #include <algorithm>
 #include <cfloat>
@@ -29,6 +30,7 @@ static bool isFp8(ElementType type) {
 }
 
 static void checkType(ElementType type, const char *name) {
+  flashtile::checkElementType(name, type);
   if (type != ElementType::F64 && type != ElementType::F32 &&
       type != ElementType::F16 && type != ElementType::BF16 && !isFp8(type))
     throw Error(ErrorCode::InvalidArgument,
@@ -38,6 +40,7 @@ static void checkType(ElementType type, const char *name) {
 }
 
 static void checkConfig(const FlashAttentionConfig &config) {
+  checkOption(config.alignment);
   checkType(config.dtype, "dtype");
   if (config.outputType)
     checkType(*config.outputType, "outputType");

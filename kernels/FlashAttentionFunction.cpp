@@ -9,6 +9,7 @@
 
 #include "compiler/Support/Error.h"
 #include "kernels/DenseAttentionBackward.h"
+#include "kernels/EnumChecks.h"
 #include "runtime/Autograd/GradientArithmetic.h"
 
 using namespace flashtile;
@@ -43,6 +44,8 @@ Tensor FlashAttention::forward(autograd::Context &ctx, const Tensor &q,
 std::pair<Tensor, Tensor> FlashAttention::forward(
     autograd::Context &ctx, const Tensor &q, const Tensor &k, const Tensor &v,
     const FlashAttentionOptions &options, FlashAttentionBackwardForm form) {
+  kernels::checkOption(form);
+  kernels::checkOption("outputType", options.outputType);
   if (!ctx.needsInputGrad(0) && !ctx.needsInputGrad(1) &&
       !ctx.needsInputGrad(2)) {
     auto [o, lse] = flashAttention(q, k, v, options);

@@ -13,6 +13,7 @@
 #include "compiler/Support/Error.h"
 #include "kernels/ArgumentList.h"
 #include "kernels/DeviceScope.h"
+#include "kernels/EnumChecks.h"
 #include "kernels/LookupTable.h"
 #include "kernels/MatmulFunction.h"
 #include "kernels/MatmulKernel.h"
@@ -107,6 +108,8 @@ static void checkEpilogue(const Tensor &a, const Product &product) {
 
 static Product checkedProduct(const Tensor &a, const Tensor &b,
                               const MatmulOptions &options) {
+  checkOption(options.activation);
+  checkOption("outputType", options.outputType);
   checkOperands(a, b);
   const std::optional<Shape> leading =
       broadcastShapes(leadingDims(a.shape()), groupedDims(a, b, options.group));

@@ -13,6 +13,7 @@
 
 #include "compiler/Frontend/Dsl.h"
 #include "kernels/ActivationTile.h"
+#include "kernels/EnumChecks.h"
 
 #include <algorithm>
 
@@ -38,6 +39,13 @@ ElementType matmulOutputType(ElementType dtype) {
 }
 
 static void checkConfig(const MatmulKernelConfig &config) {
+  checkOption(config.activation);
+  flashtile::checkElementType("dtype", config.dtype);
+  checkOption("outputType", config.outputType);
+  for (auto [name, order] :
+       {std::pair("orderA", config.orderA), std::pair("orderB", config.orderB),
+        std::pair("orderC", config.orderC)})
+    flashtile::checkEnum(name, order, {"Rows", "Columns", "Strided"});
   if (!isFloat(config.dtype) && config.dtype != ElementType::I8)
     refuse("expected dtype to be a float type or i8, but got " +
            std::string(elementTypeName(config.dtype)));

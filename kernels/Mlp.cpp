@@ -8,6 +8,7 @@
 #include "kernels/Mlp.h"
 
 #include "compiler/Support/Error.h"
+#include "kernels/EnumChecks.h"
 #include "kernels/FlashAttentionConfigs.h"
 #include "kernels/LookupTable.h"
 #include "kernels/Matmul.h"
@@ -82,6 +83,7 @@ static void checkTensor(const char *name, const Tensor &tensor, const Tensor &x,
 
 static Problem checkedProblem(const Tensor &x, const Tensor &w1,
                               const Tensor &w2, const MlpOptions &options) {
+  checkOption(options.activation);
   for (auto [name, tensor] :
        {std::pair("x", &x), std::pair("w1", &w1), std::pair("w2", &w2)})
     if (!tensor->defined() || tensor->rank() < 2)

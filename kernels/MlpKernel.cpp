@@ -9,6 +9,7 @@
 
 #include "compiler/Frontend/Dsl.h"
 #include "kernels/ActivationTile.h"
+#include "kernels/EnumChecks.h"
 
 #include <algorithm>
 #include <string>
@@ -21,6 +22,8 @@ static void checkConfig(const MlpKernelConfig &config) {
   constexpr int64_t kMinWidth = 8, kMaxWidth = 256, kWidthStep = 8;
   /// Elements of a tile: the dialect's limit.
   constexpr int64_t kMaxTile = int64_t(1) << 20;
+  checkOption(config.activation);
+  flashtile::checkElementType("dtype", config.dtype);
   if (config.dtype != ElementType::F32 && config.dtype != ElementType::F16 &&
       config.dtype != ElementType::BF16)
     throw Error(ErrorCode::InvalidArgument,

@@ -8,6 +8,7 @@
 #include "kernels/Softmax.h"
 
 #include "compiler/Support/Error.h"
+#include "kernels/EnumChecks.h"
 #include "kernels/LookupTable.h"
 #include "kernels/ProblemClass.h"
 #include "kernels/SoftmaxFunction.h"
@@ -29,6 +30,8 @@ using namespace flashtile::kernels;
 
 void flashtile::checkSoftmaxInput(const Tensor &x,
                                   const SoftmaxOptions &options) {
+  checkOption(options.alignment);
+  checkOption("outputType", options.outputType);
   if (!x.defined())
     refuse("'x' is undefined");
   if (x.rank() < 2)

@@ -7,6 +7,7 @@
 
 #include "kernels/SoftmaxBackwardKernel.h"
 
+#include "kernels/EnumChecks.h"
 #include "kernels/SoftmaxRows.h"
 
 #include <tuple>
@@ -156,6 +157,7 @@ private:
 } // namespace
 
 KernelModule buildSoftmaxBackward(const SoftmaxBackwardConfig &config) {
+  checkOption(config.alignment);
   for (ElementType type : {config.dtype, config.gradType})
     if (!isFloat(type))
       throw Error(ErrorCode::InvalidArgument,

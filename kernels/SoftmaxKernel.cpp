@@ -7,6 +7,7 @@
 
 #include "kernels/SoftmaxKernel.h"
 
+#include "kernels/EnumChecks.h"
 #include "kernels/SoftmaxRows.h"
 
 #include <tuple>
@@ -19,6 +20,7 @@ using namespace dsl;
 static constexpr int64_t kMaxTile = int64_t(1) << 20;
 
 static void checkType(ElementType type, const char *name) {
+  flashtile::checkElementType(name, type);
   if (!isFloat(type))
     throw Error(ErrorCode::InvalidArgument,
                 std::string("expected ") + name +
@@ -27,6 +29,7 @@ static void checkType(ElementType type, const char *name) {
 }
 
 static void checkConfig(const SoftmaxKernelConfig &config) {
+  checkOption(config.alignment);
   checkType(config.dtype, "dtype");
   checkType(config.outputType.value_or(config.dtype), "outputType");
   auto checkBlock = [](const char *name, int64_t extent, int64_t other) {

@@ -7,6 +7,7 @@
 
 #include "runtime/Npy.h"
 
+#include "compiler/Support/EnumCheck.h"
 #include "compiler/Support/Error.h"
 #include "runtime/AtomicFile.h"
 #include "runtime/NpyHeader.h"
@@ -258,8 +259,13 @@ static void checkRank(const Tensor &tensor, const std::string &failure) {
             " dimensions, but the tensor has " + std::to_string(tensor.rank()));
 }
 
+static void checkNarrow(const NpyWriteOptions &options) {
+  checkEnum("narrow", options.narrow, {"AsBits", "AsFloat32"});
+}
+
 void flashtile::writeNpy(const std::string &path, const Tensor &tensor,
                          const NpyWriteOptions &options) {
+  checkNarrow(options);
   checkRank(tensor, "cannot write '" + path + "'");
   AtomicFile file(path);
   writeNpy(file, tensor, options);
@@ -268,6 +274,7 @@ void flashtile::writeNpy(const std::string &path, const Tensor &tensor,
 
 void flashtile::writeNpy(AtomicFile &file, const Tensor &tensor,
                          const NpyWriteOptions &options) {
+  checkNarrow(options);
   Tensor stored = tensor.to(Device::cpu());
   if (options.narrow == NpyNarrow::AsFloat32 &&
       isForeignToNumpy(stored.dtype()))

@@ -7,6 +7,7 @@
 
 #include "runtime/Shape.h"
 
+#include "compiler/Support/EnumCheck.h"
 #include "compiler/Support/Error.h"
 
 #include <algorithm>
@@ -21,6 +22,7 @@ std::string flashtile::toString(const Shape &shape) {
 }
 
 int64_t flashtile::checkedElementCount(const Shape &shape, ElementType type) {
+  checkElementType("an element type", type);
   bool isEmpty = false;
   int64_t bytes = static_cast<int64_t>(elementSize(type));
   for (size_t i = 0; i < shape.size(); ++i) {

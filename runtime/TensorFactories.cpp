@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Support/EnumCheck.h"
 #include "compiler/Support/Error.h"
 #include "runtime/DeviceMemoryBackend.h"
 #include "runtime/Random.h"
@@ -46,6 +47,7 @@ Tensor Tensor::full(Shape shape, Scalar value, DType dtype, Device device) {
 template <typename Next>
 static Tensor generate(const char *what, Shape shape, DType dtype,
                        Device device, Next next) {
+  checkElementType("an element type", dtype);
   if (!isFloat(dtype))
     throw Error(ErrorCode::InvalidArgument, std::string(what) +
                                                 " expects a float type, but "

@@ -10,6 +10,7 @@
 
 #include "compiler/Frontend/Emitter.h"
 
+#include "compiler/Support/EnumCheck.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace flashtile;
@@ -17,6 +18,7 @@ using namespace flashtile::dsl;
 using namespace flashtile::dsl::detail;
 
 mlir::Type detail::toMlir(ElementType type, mlir::MLIRContext *context) {
+  checkElementType("an element type", type);
   switch (type) {
   case ElementType::F64:
     return mlir::Float64Type::get(context);

@@ -9,6 +9,7 @@
 
 #include "kernels/Reference/AttentionProblem.h"
 
+#include "kernels/EnumChecks.h"
 #include "runtime/Shape.h"
 
 #include <algorithm>
@@ -88,6 +89,7 @@ static Shape scoreShape(const AttentionShape &shape) {
 
 AttentionShape checkAttention(const Tensor &q, const Tensor &k, const Tensor &v,
                               const AttentionOptions &options) {
+  kernels::checkOption(options.alignment);
   checkOperand("q", q);
   checkOperand("k", k);
   checkOperand("v", v);

@@ -13,6 +13,7 @@
 #ifndef FLASHTILE_KERNELS_REFERENCE_ATTENTIONPROBLEM_H
 #define FLASHTILE_KERNELS_REFERENCE_ATTENTIONPROBLEM_H
 
+#include "compiler/Support/EnumCheck.h"
 #include "compiler/Support/Error.h"
 #include "kernels/Reference/AttentionOptions.h"
 #include "kernels/Reference/MaskedMath.h"
@@ -149,6 +150,7 @@ struct GradientStacks {
 /// Calls `body(TypeTag<Real>())` with the C++ type of `options.arithmetic`.
 template <typename Body>
 auto withArithmetic(const AttentionOptions &options, Body &&body) {
+  checkElementType("arithmetic", options.arithmetic);
   if (options.arithmetic == DType::F64)
     return body(TypeTag<double>());
   if (options.arithmetic == DType::F32)

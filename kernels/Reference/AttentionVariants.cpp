@@ -7,6 +7,7 @@
 
 #include "kernels/Reference/AttentionVariants.h"
 
+#include "kernels/EnumChecks.h"
 #include "kernels/Reference/AttentionProblem.h"
 
 #include <cmath>
@@ -29,6 +30,7 @@ static Tensor byDistance(int64_t rows, int64_t keys, int64_t diagonal,
 static AttentionOptions optionsOf(const Tensor &q, const Tensor &k,
                                   const AttentionVariantProblem &problem,
                                   int64_t diagonal, DType arithmetic) {
+  kernels::checkOption(problem.variant);
   AttentionOptions options;
   options.scale = problem.scale;
   options.arithmetic = arithmetic;

@@ -7,6 +7,7 @@
 
 #include "kernels/Reference/Layers.h"
 
+#include "kernels/EnumChecks.h"
 #include "kernels/Reference/AttentionProblem.h"
 #include "kernels/Reference/Matmul.h"
 
@@ -27,6 +28,7 @@ static void addEpilogue(const Tensor &c, const Tensor &bias,
 
 Tensor layer(const Tensor &a, const Tensor &b, const Tensor &bias,
              Activation activation, DType arithmetic) {
+  kernels::checkOption(activation);
   // Wide operands, so that matmul() does not round its result.
   const Tensor c = matmul(a.to(arithmetic), b.to(arithmetic), arithmetic);
   AttentionOptions options;

@@ -7,6 +7,8 @@
 
 #include "kernels/Reference/Softmax.h"
 
+#include "kernels/EnumChecks.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -41,6 +43,8 @@ static double softmaxRow(const double *x, double *y, int64_t count,
 
 SoftmaxResult softmax(const Tensor &x, double scale,
                       std::optional<CausalAlignment> causal) {
+  if (causal)
+    kernels::checkOption(*causal);
   const Tensor values = x.to(DType::F64).contiguous();
   Shape rowShape = x.shape();
   rowShape.pop_back();

@@ -7,6 +7,7 @@
 
 #include "runtime/cuda/CudaStream.h"
 
+#include "compiler/Support/EnumCheck.h"
 #include "compiler/Support/Error.h"
 
 #include <atomic>
@@ -22,6 +23,7 @@ using namespace flashtile::cuda;
 
 struct CudaEvent::Impl {
   Impl(CudaDevice &device, Timing timing) : device(device), timing(timing) {
+    checkEnum("timing", timing, {"Off", "On"});
     device.call(device.api().cuEventCreate, &handle,
                 timing == Timing::On ? eventDefault : eventDisableTiming);
   }

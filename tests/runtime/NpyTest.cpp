@@ -368,6 +368,12 @@ TEST_F(NpyTest, FailedWritesLeaveNothing) {
   EXPECT_ERROR(InvalidArgument, "undefined", writeNpy(path, Tensor()));
   EXPECT_ERROR(InvalidArgument, "at most 64 dimensions, but the tensor has 65",
                writeNpy(path, Tensor::zeros(Shape(65, 1), DType::F32)));
+  NpyWriteOptions options;
+  options.narrow = static_cast<NpyNarrow>(2);
+  EXPECT_ERROR(InvalidArgument,
+               "expected narrow to be AsBits (0) or AsFloat32 (1), but got "
+               "the number 2",
+               writeNpy(path, t, options));
   EXPECT_EQ(folder.size(), 0u);
 }
 

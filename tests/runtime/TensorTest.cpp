@@ -243,6 +243,21 @@ TEST(TensorTest, DescribesItself) {
             "f32[3, 2] with strides [1, 3] on cpu");
 }
 
+TEST(TensorTest, RefusesNumbersThatAreNoElementType) {
+  const auto none = static_cast<DType>(200);
+  const char *part = "i32 (9) or i64 (10), but got the number 200";
+  const Tensor t = Tensor::zeros({2}, DType::F32);
+  float values[2] = {};
+  EXPECT_ERROR(InvalidArgument, part, Tensor::empty({2}, none));
+  EXPECT_ERROR(InvalidArgument, part, Tensor::zeros({0}, none));
+  EXPECT_ERROR(InvalidArgument, part, Tensor::full({2}, 1, none));
+  EXPECT_ERROR(InvalidArgument, part, Tensor::randn({2}, none, 1));
+  EXPECT_ERROR(InvalidArgument, part, Tensor::uniform({2}, none, 1));
+  EXPECT_ERROR(InvalidArgument, part, Tensor::fromData(values, {2}, none));
+  EXPECT_ERROR(InvalidArgument, part, Tensor::fromBlob(values, {2}, none));
+  EXPECT_ERROR(InvalidArgument, part, t.to(none));
+}
+
 TEST(TensorTest, HandlesAreUsableFromManyThreads) {
   const Tensor t = Tensor::full({64}, 1, DType::F32);
   std::vector<std::thread> threads;

@@ -100,6 +100,9 @@ TEST_F(CudaStreamTest, EventsMeasure) {
                plain.millisecondsSince(start));
   EXPECT_ERROR(InvalidArgument, "cannot record an event of device cuda:0",
                start.record(CudaStream::legacy(CudaDevice::get(1))));
+  EXPECT_ERROR(InvalidArgument,
+               "expected timing to be Off (0) or On (1), but got the number 2",
+               CudaEvent(device, static_cast<CudaEvent::Timing>(2)));
 }
 
 TEST_F(CudaStreamTest, GuardsNestPerThreadAndDevice) {
