@@ -11,7 +11,6 @@
 #include "runtime/Autograd/BackwardPass.h"
 #include "runtime/Autograd/Variable.h"
 
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -89,7 +88,7 @@ static void addCaptures(BackwardPass &pass, const char *call,
 void autograd::backward(const TensorList &tensors,
                         const TensorList &gradTensors, bool retainGraph,
                         const TensorList &inputs) {
-  BackwardPass pass(retainGraph);
+  BackwardPass pass(retainGraph, /*accumulates=*/true);
   addRoots(pass, "backward", tensors, gradTensors);
   for (size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i].defined() && !inputs[i].isLeaf() && !inputs[i].retainsGrad())
@@ -97,24 +96,7 @@ void autograd::backward(const TensorList &tensors,
              " to be a leaf or to have retainGrad(), but got " +
              inputs[i].describe());
   addCaptures(pass, "backward", inputs);
-  TensorList found = pass.run();
-  const NoGradGuard noGrad;
-  std::set<const VariableMeta *> served; // a tensor may be named twice
-  std::vector<std::pair<AccumulateGrad *, Tensor>> watched;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const VariableMeta *meta = TensorAccess::meta(inputs[i]);
-    // A tensor that retains its gradient has got it already.
-    if (!found[i].defined() || !meta->accumulator ||
-        !served.insert(meta).second)
-      continue;
-    if (meta->accumulator->hooks().hasPostHooks())
-      watched.emplace_back(meta->accumulator.get(), found[i]);
-    meta->accumulator->cell->accumulate(std::move(found[i]));
-  }
-  for (const auto &[leaf, gradient] : watched) {
-    TensorList none;
-    leaf->hooks().runAfter(*leaf, none, {gradient});
-  }
+  pass.run();
 }
 
 TensorList autograd::grad(const TensorList &outputs, const TensorList &inputs,
@@ -122,7 +104,7 @@ TensorList autograd::grad(const TensorList &outputs, const TensorList &inputs,
                           bool allowUnused) {
   if (inputs.empty())
     refuse("grad: expected an input to differentiate by");
-  BackwardPass pass(retainGraph);
+  BackwardPass pass(retainGraph, /*accumulates=*/false);
   addRoots(pass, "grad", outputs, gradOutputs);
   addCaptures(pass, "grad", inputs);
   TensorList found = pass.run();

@@ -7,6 +7,7 @@
 
 #include "runtime/Autograd/BackwardPass.h"
 
+#include "compiler/Support/Error.h"
 #include "runtime/Autograd/GradMode.h"
 #include "runtime/Autograd/GradientArithmetic.h"
 #include "runtime/Autograd/Variable.h"
@@ -209,13 +210,14 @@ void BackwardPass::runTask(Task &task) {
   task.slots.clear();
   node.hooks().runBefore(node, gradients);
   for (const Capture &capture : task.captures)
-    results[capture.result] = gradients[capture.inputNr];
+    if (!accumulates)
+      results[capture.result] = gradients[capture.inputNr];
   node.hooks().forEachRetainer([&](uint32_t inputNr,
                                    std::shared_ptr<GradientCell> cell) {
     pending.push_back({&task, nullptr, std::move(cell), gradients[inputNr]});
   });
   if (auto *leaf = dynamic_cast<AccumulateGrad *>(&node)) {
-    if (captures.empty())
+    if (accumulates)
       pending.push_back({&task, leaf, leaf->cell, std::move(gradients[0])});
     return;
   }
@@ -227,15 +229,18 @@ void BackwardPass::runTask(Task &task) {
 
 /// The pass has succeeded: leaves get their gradients.
 void BackwardPass::commit() {
+  std::vector<GradientAddition> additions;
+  additions.reserve(pending.size());
   for (Pending &entry : pending) {
     if (!entry.gradient.defined())
       continue;
-    const StreamScope scope(entry.task->streams);
-    if (entry.leaf && entry.leaf->hooks().hasPostHooks())
-      entry.cell->accumulate(Tensor(entry.gradient)); // hooks will see it
-    else
-      entry.cell->accumulate(std::move(entry.gradient));
+    const bool hooksSeeIt = entry.leaf && entry.leaf->hooks().hasPostHooks();
+    additions.push_back(
+        {entry.cell.get(),
+         hooksSeeIt ? entry.gradient : std::move(entry.gradient),
+         entry.task->streams});
   }
+  GradientCell::accumulate(additions);
   if (retainGraph)
     return;
   for (const Task &task : tasks)
@@ -300,7 +305,14 @@ TensorList BackwardPass::run() {
     }
   }
   commit();
-  joinStreams();
+  try {
+    joinStreams();
+  } catch (const Error &error) {
+    throw Error(error.code(),
+                std::string(error.what()) +
+                    "; the gradients of the pass are complete, but the current "
+                    "stream does not wait for them");
+  }
   runLeafHooks();
   return std::move(results);
 }

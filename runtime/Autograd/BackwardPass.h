@@ -27,14 +27,16 @@ class GradientCell;
 
 class BackwardPass {
 public:
-  explicit BackwardPass(bool retainGraph) : retainGraph(retainGraph) {}
+  /// What leaves get is added to their gradients, or else only returned.
+  BackwardPass(bool retainGraph, bool accumulates)
+      : retainGraph(retainGraph), accumulates(accumulates) {}
   BackwardPass(const BackwardPass &) = delete;
   BackwardPass &operator=(const BackwardPass &) = delete;
 
   /// Starts at `edge` with `gradient`. Several times, before run().
   void addRoot(Edge edge, Tensor gradient);
   /// Restricts the pass to what leads to `edge`, whose gradient is result
-  /// number so many of run(). Leaves get nothing then.
+  /// number so many of run(), unless it is accumulated.
   void addCapture(Edge edge);
 
   /// Can be called once. Undefined for captures that nothing led to.
@@ -87,7 +89,7 @@ private:
   void joinStreams();
   void runLeafHooks();
 
-  const bool retainGraph;
+  const bool retainGraph, accumulates;
   std::vector<Edge> roots;
   TensorList rootGradients;
   std::vector<Edge> captures;

@@ -85,6 +85,11 @@ void autograd::addInto(const Tensor &target, const Tensor &source) {
   target.bumpVersion();
 }
 
+void autograd::prepareAddInto(const Tensor &target, const Tensor &source) {
+  if (!target.device().isCpu())
+    prepareElementwise(target, source, /*accumulates=*/true);
+}
+
 Tensor autograd::add(const Tensor &a, const Tensor &b) {
   const Tensor sum = denseCopy(a);
   addInto(sum, b);

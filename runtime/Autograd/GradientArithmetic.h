@@ -22,6 +22,8 @@ Tensor add(const Tensor &a, const Tensor &b);
 /// target += source. The elements of `target` are in places of their own, and
 /// the two do not overlap.
 void addInto(const Tensor &target, const Tensor &source);
+/// Does what of it takes memory or a compiler, so that little is left to fail.
+void prepareAddInto(const Tensor &target, const Tensor &source);
 /// target = source, converted; likewise.
 void copyInto(const Tensor &target, const Tensor &source);
 /// Always a copy; contiguous.

@@ -110,32 +110,60 @@ static std::vector<Dim> mergedDims(const Tensor &target, const Tensor &source) {
   return dims;
 }
 
+/// Dimensions of a launch.
+static constexpr size_t kMaxDims = 5;
+
+/// The first dimension that is longer than 1: where there are too many, there
+/// is a launch for each of its places.
+static int64_t outermost(const Tensor &target) {
+  int64_t outer = 0;
+  while (target.size(outer) == 1)
+    ++outer;
+  return outer;
+}
+
+static Kernel elementwiseKernel(const Tensor &target, const Tensor &source,
+                                int64_t rank, bool accumulates) {
+  const Device device = target.device();
+  const Key key = {false,          target.dtype(),
+                   source.dtype(), rank,
+                   accumulates,    static_cast<int>(device.kind()),
+                   device.index()};
+  return kernelFor(key, device, [&] {
+    return buildElementwise(target.dtype(), source.dtype(), rank, accumulates);
+  });
+}
+
+void autograd::prepareElementwise(const Tensor &target, const Tensor &source,
+                                  bool accumulates) {
+  const NoGradGuard noGrad;
+  if (target.numel() == 0)
+    return;
+  const size_t rank = mergedDims(target, source).size();
+  if (rank <= kMaxDims) {
+    elementwiseKernel(target, source, static_cast<int64_t>(rank), accumulates);
+    return;
+  }
+  const int64_t outer = outermost(target);
+  prepareElementwise(target.select(outer, 0), source.select(outer, 0),
+                     accumulates);
+}
+
 void autograd::launchElementwise(const Tensor &target, const Tensor &source,
                                  bool accumulates) {
   const NoGradGuard noGrad;
   if (target.numel() == 0)
     return;
   const std::vector<Dim> dims = mergedDims(target, source);
-  constexpr size_t kMaxDims = 5;
   if (dims.size() > kMaxDims) {
-    // Some dimension is longer than 1: one launch for each of its places.
-    int64_t outer = 0;
-    while (target.size(outer) == 1)
-      ++outer;
+    const int64_t outer = outermost(target);
     for (int64_t i = 0; i < target.size(outer); ++i)
       launchElementwise(target.select(outer, i), source.select(outer, i),
                         accumulates);
     return;
   }
-  const auto rank = static_cast<int64_t>(dims.size());
-  const Device device = target.device();
-  const Key key = {false,          target.dtype(),
-                   source.dtype(), rank,
-                   accumulates,    static_cast<int>(device.kind()),
-                   device.index()};
-  const Kernel kernel = kernelFor(key, device, [&] {
-    return buildElementwise(target.dtype(), source.dtype(), rank, accumulates);
-  });
+  const Kernel kernel = elementwiseKernel(
+      target, source, static_cast<int64_t>(dims.size()), accumulates);
   std::vector<ArgumentValue> arguments = {target, source, target.numel()};
   for (const Dim &dim : dims)
     for (int64_t value : {dim.extent, dim.targetStride, dim.sourceStride})

@@ -20,6 +20,9 @@ namespace flashtile::autograd {
 /// any strides, but the elements of `target` are in places of their own.
 void launchElementwise(const Tensor &target, const Tensor &source,
                        bool accumulates);
+/// Has its kernel compiled.
+void prepareElementwise(const Tensor &target, const Tensor &source,
+                        bool accumulates);
 
 /// target[o, i] = sum_r source[o, r, i]. `target` is contiguous f32, or f64
 /// where the source is.

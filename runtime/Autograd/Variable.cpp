@@ -12,6 +12,9 @@
 #include "runtime/Autograd/ViewNode.h"
 #include "runtime/TensorImpl.h"
 
+#include <algorithm>
+#include <condition_variable>
+
 using namespace flashtile;
 using namespace flashtile::autograd;
 
@@ -19,14 +22,53 @@ using namespace flashtile::autograd;
 // Gradients that are kept
 //===----------------------------------------------------------------------===//
 
+namespace {
+struct CellUse {
+  std::mutex mutex;
+  std::condition_variable ended;
+
+  /// Never destroyed: a graph with static lifetime may need it at exit.
+  static CellUse &get() {
+    static CellUse &use = *new CellUse;
+    return use;
+  }
+};
+} // namespace
+
+/// Keeps other threads from changing some cells. Takes all of them at once, so
+/// that no two threads can wait for each other.
+class GradientCell::InUse {
+public:
+  explicit InUse(const std::vector<GradientAddition> &additions)
+      : additions(additions) {
+    std::unique_lock<std::mutex> lock(use.mutex);
+    use.ended.wait(lock, [&] {
+      return std::none_of(
+          additions.begin(), additions.end(),
+          [](const GradientAddition &each) { return each.cell->isInUse; });
+    });
+    for (const GradientAddition &each : additions)
+      each.cell->isInUse = true;
+  }
+  ~InUse() {
+    {
+      const std::lock_guard<std::mutex> lock(use.mutex);
+      for (const GradientAddition &each : additions)
+        each.cell->isInUse = false;
+    }
+    use.ended.notify_all();
+  }
+  InUse(const InUse &) = delete;
+  InUse &operator=(const InUse &) = delete;
+
+private:
+  CellUse &use = CellUse::get();
+  const std::vector<GradientAddition> &additions;
+};
+
 Tensor GradientCell::get() const {
   const std::lock_guard<std::mutex> lock(mutex);
   return gradient;
-}
-
-void GradientCell::noteStream() {
-  lastWriter = {};
-  lastWriter.note(gradient);
 }
 
 void GradientCell::set(const Tensor &wanted) {
@@ -36,48 +78,95 @@ void GradientCell::set(const Tensor &wanted) {
     throw Error(ErrorCode::InvalidArgument,
                 "expected the gradient of a tensor to be " + info.describe() +
                     ", as the tensor, but got " + wanted.describe());
-  replace(wanted.defined() ? wanted.detach() : wanted);
+  std::vector<GradientAddition> change = {{this, {}, {}}};
+  change[0].replacement = wanted.defined() ? wanted.detach() : wanted;
+  change[0].writer.note(wanted);
+  const InUse use(change);
+  publish(change[0]);
 }
 
-void GradientCell::replace(const Tensor &wanted) {
-  Tensor old; // freed after the lock
-  const std::lock_guard<std::mutex> lock(mutex);
-  old = std::exchange(gradient, wanted);
-  noteStream();
-}
-
-/// Whether elements lie in places of their own, and the tape may write there.
+/// Whether elements surely lie in places of their own, and the tape may write
+/// there.
 static bool isWritable(const Tensor &tensor) {
+  if (tensor.isContiguous())
+    return true;
+  std::vector<std::pair<int64_t, int64_t>> dims; // stride and extent
   for (int64_t dim = 0; dim < tensor.rank(); ++dim)
-    if (tensor.size(dim) > 1 && tensor.stride(dim) == 0)
+    if (tensor.size(dim) > 1)
+      dims.emplace_back(tensor.stride(dim), tensor.size(dim));
+  std::sort(dims.begin(), dims.end());
+  int64_t reach = 0; // index of the last element so far
+  for (const auto &[stride, extent] : dims) {
+    if (stride <= reach)
       return false;
+    reach += (extent - 1) * stride;
+  }
   return true;
 }
 
-void GradientCell::accumulate(Tensor &&added) {
-  Tensor old; // freed after the lock
-  const std::lock_guard<std::mutex> lock(mutex);
+/// All that may fail, and changes nothing.
+void GradientCell::prepare(GradientAddition &addition) const {
+  Tensor &added = addition.gradient;
+  addition.writer.note(added);
   if (!gradient.defined()) {
-    gradient = TensorAccess::isExclusive(added) && added.isContiguous()
-                   ? std::move(added)
-                   : denseCopy(added);
-    return noteStream();
+    addition.replacement =
+        TensorAccess::isExclusive(added) && added.isContiguous()
+            ? std::move(added)
+            : denseCopy(added);
+    return;
   }
-  RecordedStreams now;
-  now.note(added);
-  if (const CudaStream *stream = now.find(info.device))
+  if (const CudaStream *stream = addition.writer.find(info.device))
     if (const CudaStream *last = lastWriter.find(info.device))
       handOver(gradient, *last, *stream);
-  if (isWritable(gradient))
-    addInto(gradient, added);
+  addition.isInPlace = isWritable(gradient);
+  if (addition.isInPlace)
+    prepareAddInto(gradient, added);
   else
-    old = std::exchange(gradient, add(gradient, added));
-  lastWriter = std::move(now);
+    addition.replacement = add(gradient, added);
+}
+
+void GradientCell::publish(GradientAddition &addition) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  // What was there is freed with the addition, after the lock.
+  if (!addition.isInPlace)
+    std::swap(gradient, addition.replacement);
+  lastWriter = std::move(addition.writer);
+}
+
+void GradientCell::accumulate(std::vector<GradientAddition> &additions) {
+  const InUse use(additions);
+  for (GradientAddition &each : additions) {
+    const StreamScope scope(each.streams);
+    each.cell->prepare(each);
+  }
+  size_t added = 0;
+  try {
+    for (const GradientAddition &each : additions) {
+      if (!each.isInPlace)
+        continue;
+      const StreamScope scope(each.streams);
+      addInto(each.cell->gradient, each.gradient);
+      ++added;
+    }
+  } catch (const Error &error) {
+    if (added == 0)
+      throw;
+    throw Error(error.code(),
+                std::string(error.what()) + "; the gradients of " +
+                    std::to_string(added) + " tensors of " +
+                    std::to_string(additions.size()) +
+                    " have been added to already: set all of them anew");
+  }
+  for (GradientAddition &each : additions)
+    each.cell->publish(each);
 }
 
 TensorList AccumulateGrad::apply(TensorList &&gradients) {
-  if (gradients[0].defined())
-    cell->accumulate(std::move(gradients[0]));
+  if (!gradients[0].defined())
+    return {};
+  std::vector<GradientAddition> addition;
+  addition.push_back({cell.get(), std::move(gradients[0]), {}});
+  GradientCell::accumulate(addition);
   return {};
 }
 

@@ -19,27 +19,49 @@
 
 namespace flashtile::autograd {
 
+class GradientCell;
+
+/// A gradient that fits a cell and is to be added to it.
+struct GradientAddition {
+  GradientCell *cell;
+  Tensor gradient;
+  RecordedStreams streams; ///< to do it in, where they are not the current ones
+
+  // Of GradientCell::accumulate:
+  bool isInPlace = false;
+  Tensor replacement{}; ///< where it is not
+  RecordedStreams writer{};
+};
+
 /// A gradient that is kept, and the stream in which it was written last.
 class GradientCell {
 public:
   explicit GradientCell(const Tensor &variable) : info(variable) {}
 
   Tensor get() const;
-  /// Throws InvalidArgument for a gradient that does not fit.
+  /// Shares its memory. Throws InvalidArgument for a gradient that does not
+  /// fit.
   void set(const Tensor &gradient);
-  /// Adds a gradient that fits, in the current stream of its device. Takes its
-  /// memory where nobody else has it, and never writes to it otherwise.
-  void accumulate(Tensor &&gradient);
-  /// The same, but forgets what was there.
-  void replace(const Tensor &gradient);
+
+  /// Adds to many cells, each of which is named once: in place where a cell has
+  /// a gradient. Takes the memory of what is added where nobody else has it,
+  /// and never writes to it otherwise. All memory and every kernel are there
+  /// before the first cell changes, so that what throws leaves all as they
+  /// were; but for a GPU that takes one addition in place and refuses another,
+  /// of which the error tells.
+  static void accumulate(std::vector<GradientAddition> &additions);
 
 private:
-  void noteStream();
+  class InUse;
+
+  void prepare(GradientAddition &addition) const;
+  void publish(GradientAddition &addition);
 
   const TensorInfo info;
-  mutable std::mutex mutex;
+  mutable std::mutex mutex; ///< for the handle; never held while work is done
   Tensor gradient;
   RecordedStreams lastWriter;
+  bool isInUse = false; ///< whether a thread is to change it
 };
 
 /// The end of the way back: the node of a leaf.

@@ -97,6 +97,43 @@ TEST(BackwardTest, UpstreamGradientWithStridesOfZero) {
   EXPECT_EQ(one.item<double>(), 2);
 }
 
+// As x.grad = g in PyTorch: what gathers gradients in one buffer counts on it.
+TEST(BackwardTest, SetGradSharesItsTensor) {
+  const Tensor x = leaf({1, 2}), y = leaf({3});
+  const Tensor buffer = Tensor::zeros({3}, DType::F64);
+  x.setGrad(buffer.slice(0, 0, 2));
+  y.setGrad(buffer.slice(0, 2, 3));
+  for (int i = 1; i <= 2; ++i) {
+    autograd::backward(
+        {Sum::apply(Scale::apply(x, 2.0)), Scale::apply(y, 5.0)});
+    EXPECT_THAT(buffer.toVector<double>(), ElementsAre(2 * i, 2 * i, 5 * i));
+  }
+  EXPECT_TRUE(x.grad().sharesStorageWith(buffer));
+  // One that is to stay as it is is copied first.
+  const Tensor kept = Tensor::full({2}, 1, DType::F64);
+  const Tensor copy = Tensor::empty({2}, DType::F64);
+  copy.copyFrom(kept);
+  x.setGrad(copy);
+  Sum::apply(x).backward();
+  EXPECT_THAT(gradOf(x), ElementsAre(2, 2));
+  EXPECT_THAT(kept.toVector<double>(), ElementsAre(1, 1));
+}
+
+// Elements that share places cannot be added to one by one.
+TEST(BackwardTest, SetGradWithElementsThatOverlap) {
+  std::vector<double> values = {1, 2, 3};
+  const Tensor x = Tensor::zeros({2, 2}, DType::F64).setRequiresGrad();
+  x.setGrad(Tensor::fromBlob(values.data(), {2, 2}, DType::F64, {}, {1, 1}));
+  Sum::apply(x).backward();
+  EXPECT_THAT(gradOf(x), ElementsAre(2, 3, 3, 4));
+  EXPECT_THAT(values, ElementsAre(1, 2, 3));
+  // Columns before rows have places of their own.
+  const Tensor columns = Tensor::zeros({2, 2}, DType::F64).transpose(0, 1);
+  x.setGrad(columns);
+  Sum::apply(x).backward();
+  EXPECT_THAT(columns.toVector<double>(), ElementsAre(1, 1, 1, 1));
+}
+
 TEST(BackwardTest, ConvertsTheTypeOfTheUpstreamGradient) {
   const Tensor x = Tensor::full({2}, 1, DType::F32).setRequiresGrad();
   Scale::apply(x, 2.0).backward(Tensor::full({2}, 3, DType::F64));

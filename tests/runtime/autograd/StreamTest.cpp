@@ -123,6 +123,65 @@ TEST_F(StreamTest, NodesOfTwoStreamsWaitForEachOther) {
                                    second.handle(), legacy));
 }
 
+// Of three leaves that have gradients, none is added to, or all are; or else
+// the error says how many.
+TEST_F(StreamTest, FaultsChangeNothingOrTellWhatTheyChanged) {
+  const TensorList leaves = {onGpu(0).setRequiresGrad(),
+                             onGpu(0).setRequiresGrad(),
+                             onGpu(0).setRequiresGrad()};
+  int additions = 0;
+  const auto pass = [&](bool namesInputs) {
+    TensorList results;
+    for (const Tensor &leaf : leaves) {
+      leaf.setGrad(onGpu(1));
+      results.push_back(in(first, [&] { return Fills::apply(leaf); }));
+    }
+    const TensorList gradients(3, onGpu(1));
+    driver.reset();
+    additions = 0;
+    driver.onLaunch = [&](const fake::Launch &launch) {
+      additions += launch.kernel == "gradient_add";
+    };
+    return [=] {
+      autograd::backward(results, gradients, false,
+                         namesInputs ? leaves : TensorList());
+    };
+  };
+  for (const bool namesInputs : {false, true}) {
+    pass(namesInputs)();
+    ASSERT_EQ(additions, 3);
+    const int numCalls = static_cast<int>(driver.calls.size());
+    std::set<int> partial;
+    for (int i = 0; i < numCalls; ++i) {
+      auto run = pass(namesInputs);
+      driver.failAfter = i;
+      try {
+        run();
+        EXPECT_EQ(additions, 3) << driver.lastFailed;
+      } catch (const Error &error) {
+        const std::string what = error.what();
+        if (additions == 3)
+          EXPECT_THAT(what, testing::HasSubstr("of the pass are complete"));
+        else if (additions > 0)
+          EXPECT_THAT(what,
+                      testing::HasSubstr(
+                          "the gradients of " + std::to_string(additions) +
+                          " tensors of 3 have been added to already"));
+        else
+          EXPECT_THAT(what, testing::Not(testing::HasSubstr("already")));
+        if (additions == 1 || additions == 2)
+          partial.insert(additions);
+      }
+      driver.failAfter = -1;
+      EXPECT_EQ(driver.contextDepth(), 0) << driver.lastFailed;
+    }
+    // Only where a launch itself was refused.
+    EXPECT_THAT(partial, testing::UnorderedElementsAre(1, 2));
+  }
+  for (const Tensor &leaf : leaves)
+    leaf.setGrad();
+}
+
 TEST_F(StreamTest, SumsRunWhereTheyAreTaken) {
   const Tensor x = onGpu(0).setRequiresGrad();
   const Tensor shared = in(first, [&] { return Fills::apply(x); });
