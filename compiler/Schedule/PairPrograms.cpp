@@ -211,6 +211,12 @@ void PairPrograms::runOnOperation() {
         << kMostPrograms << " programs at once, but got " << int64_t(programs);
     return signalPassFailure();
   }
+  constexpr int64_t kMostWarps = 16;
+  if (numWarps < 1 || numWarps > kMostWarps) {
+    kernel.emitError("expected 1 to ")
+        << kMostWarps << " warps, but got " << int64_t(numWarps);
+    return signalPassFailure();
+  }
   if (programs == 1 || kernel->hasAttr(tilegpu::kPlainAttr) ||
       kernel->hasAttr(tilegpu::kProgramsAtOnceAttr) ||
       kernel->hasAttr(tilegpu::TileGPUDialect::kTargetAttr))

@@ -149,6 +149,19 @@ void flashtile::tools::checkSizes(const char *option,
           fmt::format("expected {} up to {}, but got {}", option, limit, size));
 }
 
+/// An integer from 1 to `most`.
+static CLI::Validator countUpTo(int64_t most) {
+  return CLI::Validator(
+      [most](std::string &text) -> std::string {
+        const std::optional<int64_t> value = parseInteger(text);
+        if (value && *value >= 1 && *value <= most)
+          return {};
+        return "expected an integer from 1 to " + std::to_string(most) +
+               ", but got '" + text + "'";
+      },
+      "COUNT");
+}
+
 /// An integer above 0 that is given once.
 static void addNumber(CLI::App &command, const std::string &name,
                       int64_t &number, const std::string &description) {
@@ -165,10 +178,15 @@ void flashtile::tools::addBenchOptions(CLI::App &command, BenchOptions &options,
             hasDepth ? "Columns of a tile" : "Keys of a tile");
   if (hasDepth)
     addNumber(command, "--tile-k", options.tileK, "Depth of a tile");
-  addNumber(command, "--num-warps", options.numWarps,
-            "Warps of a program on a GPU");
-  addNumber(command, "--num-stages", options.numStages,
-            "Buffers of a loop's loads on a GPU");
+  constexpr int64_t kMostWarps = 16, kMostStages = 8;
+  command
+      .add_option("--num-warps", options.numWarps,
+                  "Warps of a program on a GPU")
+      ->check(countUpTo(kMostWarps));
+  command
+      .add_option("--num-stages", options.numStages,
+                  "Buffers of a loop's loads on a GPU")
+      ->check(countUpTo(kMostStages));
   command.add_flag("--tune", options.tune,
                    "Measure what is not given above instead of taking it from "
                    "the library's table");
@@ -193,14 +211,6 @@ void flashtile::tools::addBenchOptions(CLI::App &command, BenchOptions &options,
         std::tuple("--warmups", &options.warmups,
                    "Launches before the measurement")})
     command.add_option(name, *count, description)
-        ->check(CLI::Validator(
-            [](std::string &text) -> std::string {
-              const std::optional<int64_t> value = parseInteger(text);
-              if (value && *value >= 1 && *value <= kMostRuns)
-                return {};
-              return "expected an integer from 1 to " +
-                     std::to_string(kMostRuns) + ", but got '" + text + "'";
-            },
-            "COUNT"))
+        ->check(countUpTo(kMostRuns))
         ->capture_default_str();
 }

@@ -37,6 +37,21 @@ namespace cl = llvm::cl;
 
 namespace {
 
+/// Whole numbers. The compiler judges their range; of other text, the message
+/// says what would be right.
+class CountParser : public cl::parser<unsigned> {
+public:
+  using cl::parser<unsigned>::parser;
+
+  bool parse(cl::Option &option, StringRef, StringRef text, unsigned &value) {
+    if (!text.getAsInteger(10, value))
+      return false;
+    return option.error("expected a number in " + option.ValueStr +
+                        ", but got '" + text + "'");
+  }
+};
+using CountOption = cl::opt<unsigned, /*ExternalStorage=*/false, CountParser>;
+
 struct CommandLine {
   cl::OptionCategory category{"fa-translate options"};
   cl::opt<std::string> input{cl::Positional, cl::desc("FILE ('-' for stdin)"),
@@ -56,18 +71,18 @@ struct CommandLine {
       "mcpu",
       cl::desc("Processor of the cpu target: host, or a name of LLVM's"),
       cl::value_desc("CPU"), cl::init("host"), cl::cat(category)};
-  cl::opt<unsigned> numStages{
+  CountOption numStages{
       "num-stages", cl::desc("Buffers of dot operands in loops on gpu targets"),
       cl::value_desc("1-8"), cl::init(2), cl::cat(category)};
-  cl::opt<unsigned> numWarps{
-      "num-warps", cl::desc("Warps of a program on gpu targets"),
-      cl::value_desc("1-16"), cl::init(4), cl::cat(category)};
+  CountOption numWarps{"num-warps",
+                       cl::desc("Warps of a program on gpu targets"),
+                       cl::value_desc("1-16"), cl::init(4), cl::cat(category)};
   cl::opt<std::string> persistent{
       "persistent",
       cl::desc("How blocks take one program after the other on sm_90a: auto, "
                "off, static or dynamic, which takes a counter in memory"),
       cl::value_desc("HOW"), cl::init("auto"), cl::cat(category)};
-  cl::opt<unsigned> programsAtOnce{
+  CountOption programsAtOnce{
       "programs-at-once",
       cl::desc("Programs of one warpgroup that may run as one block on sm_90a: "
                "0 as registers allow, 1 each by itself, 2 or 3"),
