@@ -46,9 +46,11 @@ def StageLoadsPass : Pass<"tilegpu-stage-loads", "::flashtile::tile::KernelOp"> 
     **Input:** a kernel after `--convert-tile-to-tilegpu`.
 
     **Output:** `tilegpu.alloc`, copies and waits in place of such loads and
-    stages. A remark says why a load was left: a store in the loop, a window that
-    depends on carried values, padding that is not zero, or too little shared
-    memory (`shared-limit` bytes), for which first the ring gets shorter.
+    stages. Numbers in memory that say where a window is (the pages of a table)
+    are read once more, ahead. A remark says why a load was left: a store in the
+    loop, a window that depends on carried values, or on memory in a loop with
+    assertions, padding that is not zero, or too little shared memory
+    (`shared-limit` bytes), for which first the ring gets shorter.
 
     **Example:** tests/dialects/TileGPU/Transforms/stage-loads.mlir
 

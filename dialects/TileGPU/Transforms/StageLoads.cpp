@@ -116,8 +116,14 @@ static std::string whyNotCopied(tilegpu::LoadOp load) {
   return {};
 }
 
+/// A number that is read from memory, such as a page of a table.
+static bool isScalarLoad(Operation *op) {
+  return isa<tile::LoadOp, tilegpu::LoadOp>(op) &&
+         !isa<ShapedType>(op->getResult(0).getType());
+}
+
 /// What computes `value` inside `loop`, in order; none where that is more than
-/// arithmetic on the counter and on values from outside.
+/// arithmetic on the counter, on values from outside and on numbers in memory.
 static std::optional<llvm::SetVector<Operation *>> sliceOf(Value value,
                                                            scf::ForOp loop) {
   llvm::SetVector<Operation *> slice;
@@ -129,7 +135,7 @@ static std::optional<llvm::SetVector<Operation *>> sliceOf(Value value,
       continue;
     Operation *op = next.getDefiningOp();
     if (!op || op->getBlock() != loop.getBody() || op->getNumRegions() != 0 ||
-        !isMemoryEffectFree(op))
+        !(isMemoryEffectFree(op) || isScalarLoad(op)))
       return std::nullopt;
     if (seen.insert(op).second)
       llvm::append_range(pending, op->getOperands());
@@ -138,6 +144,21 @@ static std::optional<llvm::SetVector<Operation *>> sliceOf(Value value,
     if (seen.contains(&op))
       slice.insert(&op);
   return slice;
+}
+
+/// Why the place of a load cannot be known iterations earlier, in a loop that
+/// writes nothing; empty where it can.
+static std::string whyPlaceIsLate(tilegpu::LoadOp load, scf::ForOp loop) {
+  auto slice = sliceOf(load.getPointer(), loop);
+  if (!slice)
+    return "its place depends on values that the loop carries or branches on";
+  // What the author asserts about a number may be what makes it a place.
+  bool asserts = loop.getBody()
+                     ->walk([](AssertOp) { return WalkResult::interrupt(); })
+                     .wasInterrupted();
+  if (asserts && llvm::any_of(*slice, isScalarLoad))
+    return "its place is read from memory, and the loop has assertions";
+  return {};
 }
 
 static bool writesMemory(Operation *op) {
@@ -164,8 +185,8 @@ SmallVector<StagedLoad> StageLoads::findInLoop(scf::ForOp loop) {
     std::string reason = whyNotCopied(load);
     if (reason.empty() && writes)
       reason = "the loop writes to memory";
-    if (reason.empty() && !sliceOf(load.getPointer(), loop))
-      reason = "its place depends on values that the loop carries";
+    if (reason.empty())
+      reason = whyPlaceIsLate(load, loop);
     if (!reason.empty()) {
       remarkMissed(load, "tilegpu-stage-loads", "CopyAsync",
                    "not copied ahead: " + reason);

@@ -116,7 +116,7 @@ tile.kernel @stores(%x: !tile.ptr<bf16>, %y: !tile.ptr<bf16>, %z: !tile.ptr<f32>
   tile.return
 }
 
-// CHECK: Function=carried | Reason="not copied ahead: its place depends on values that the loop carries"
+// CHECK: Function=carried | Reason="not copied ahead: its place depends on values that the loop carries or branches on"
 // CODE-LABEL: tile.kernel @carried
 // CODE-NOT: tilegpu.copy_async %{{.*}} : <64x32xbf16>
 // CODE: tile.return
@@ -211,6 +211,37 @@ tile.kernel @pointers(%x: !tile.ptr<bf16>, %y: !tile.ptr<bf16>, %z: !tile.ptr<f3
     %b_at = tile.advance %b0, [%k64, %zero] : !tile.block_ptr<32x64xbf16>
     %b = tile.load %b_at : !tile.block_ptr<32x64xbf16>
     %next = tile.dot %a, %b, %acc : tensor<64x32xbf16>, tensor<32x64xbf16>, tensor<64x64xf32>
+    scf.yield %next : tensor<64x64xf32>
+  }
+  tile.store %c, %sum : !tile.block_ptr<64x64xf32>
+  tile.return
+}
+
+// What an assertion says about a page may be what makes it one.
+// CHECK: Function=asserted | Reason="not copied ahead: its place is read from memory, and the loop has assertions"
+// CODE-LABEL: tile.kernel @asserted
+// CODE-NOT: tilegpu.copy_async
+// CODE: tile.return
+tile.kernel @asserted(%x: !tile.ptr<bf16>, %pages: !tile.ptr<i32>, %z: !tile.ptr<f32>, %n: i32) grid(n) -> (1) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %rows = arith.constant 64 : i64
+  %zeros = arith.constant dense<0.0> : tensor<64x64xf32>
+  %a = tile.full 1.0 : bf16 -> tensor<64x64xbf16>
+  %c = tile.make_block_ptr %z shape[%rows, %rows] strides[%rows, %one] offsets[%zero, %zero]
+      : !tile.ptr<f32> -> !tile.block_ptr<64x64xf32>
+  %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zeros) -> (tensor<64x64xf32>) : i32 {
+    %at = tile.addptr %pages, %k : !tile.ptr<i32>, i32
+    %page = tile.load %at : !tile.ptr<i32>
+    %inside = arith.cmpi slt, %page, %n : i32
+    tile.assert %inside, "a page beyond the end" : i1
+    %base = tile.addptr %x, %page : !tile.ptr<bf16>, i32
+    %b_at = tile.make_block_ptr %base shape[%rows, %rows] strides[%rows, %one] offsets[%zero, %zero]
+        : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+    %b = tile.load %b_at : !tile.block_ptr<64x64xbf16>
+    %next = tile.dot %a, %b, %acc : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
     scf.yield %next : tensor<64x64xf32>
   }
   tile.store %c, %sum : !tile.block_ptr<64x64xf32>

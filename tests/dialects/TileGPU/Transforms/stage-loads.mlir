@@ -280,3 +280,41 @@ tile.kernel @plain(%x: !tile.ptr<bf16>, %y: !tile.ptr<bf16>, %z: !tile.ptr<f32>,
   tile.store %c, %sum : !tile.block_ptr<64x64xf32>
   tile.return
 }
+
+// The page of a later iteration is read when its copy starts.
+// CHECK-LABEL: tile.kernel @pages
+// CHECK: scf.if
+// CHECK: %[[FIRST:.*]] = tile.load %{{.*}} : !tile.ptr<i32>
+// CHECK: tile.addptr %x, %[[FIRST]]
+// CHECK: tilegpu.copy_async
+// CHECK: scf.for
+// CHECK: tilegpu.mma
+// CHECK: scf.if
+// CHECK: %[[LATER:.*]] = tile.load %{{.*}} : !tile.ptr<i32>
+// CHECK: tile.addptr %x, %[[LATER]]
+// CHECK: tilegpu.copy_async
+// CHECK-NOT: tile.load
+// CHECK: tile.return
+tile.kernel @pages(%x: !tile.ptr<bf16>, %pages: !tile.ptr<i32>, %z: !tile.ptr<f32>, %n: i32) grid(n) -> (1) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %rows = arith.constant 64 : i64
+  %zeros = arith.constant dense<0.0> : tensor<64x64xf32>
+  %a = tile.full 1.0 : bf16 -> tensor<64x64xbf16>
+  %c = tile.make_block_ptr %z shape[%rows, %rows] strides[%rows, %one] offsets[%zero, %zero]
+      : !tile.ptr<f32> -> !tile.block_ptr<64x64xf32>
+  %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zeros) -> (tensor<64x64xf32>) : i32 {
+    %at = tile.addptr %pages, %k : !tile.ptr<i32>, i32
+    %page = tile.load %at : !tile.ptr<i32>
+    %base = tile.addptr %x, %page : !tile.ptr<bf16>, i32
+    %b_at = tile.make_block_ptr %base shape[%rows, %rows] strides[%rows, %one] offsets[%zero, %zero]
+        : !tile.ptr<bf16> -> !tile.block_ptr<64x64xbf16>
+    %b = tile.load %b_at : !tile.block_ptr<64x64xbf16>
+    %next = tile.dot %a, %b, %acc : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    scf.yield %next : tensor<64x64xf32>
+  }
+  tile.store %c, %sum : !tile.block_ptr<64x64xf32>
+  tile.return
+}
