@@ -150,6 +150,55 @@ static Fence fenceOf(scf::ForOp loop, Value scores, Value packed,
   return {reduced};
 }
 
+static bool isWide(Value value) {
+  return isa<RankedTensorType>(value.getType()) &&
+         getElementTypeOrSelf(value.getType()).isF32();
+}
+
+static bool isMove(Operation *op) {
+  return isa<CastOp, tilegpu::ConvertLayoutOp>(op);
+}
+
+/// Whether `op` is for tiles of floats that are narrower than a register.
+static bool isNarrowWork(Operation *op) {
+  return OpTrait::hasElementwiseMappableTraits(op) &&
+         llvm::any_of(op->getOperands(), [](Value operand) {
+           auto type = dyn_cast<RankedTensorType>(operand.getType());
+           return type && isa<FloatType>(type.getElementType()) &&
+                  type.getElementTypeBitWidth() < 32;
+         });
+}
+
+SmallVector<Operation *> flashtile::gpu::packingOf(Value operand,
+                                                   Block *block) {
+  SmallVector<Operation *> moves;
+  Operation *last = operand.getDefiningOp();
+  for (Operation *op = last;
+       op && op->getBlock() == block && op->hasOneUse() && isMove(op);
+       op = op->getOperand(0).getDefiningOp())
+    moves.insert(moves.begin(), op);
+  if (!last || last->getBlock() != block || !last->hasOneUse())
+    return moves;
+  // With the work on narrow elements, where it comes from one wide tile.
+  llvm::SetVector<Operation *> all;
+  for (Operation *op = last; op; op = op->getPrevNode())
+    if ((op == last ||
+         (!op->use_empty() &&
+          llvm::all_of(op->getUsers(),
+                       [&](Operation *user) { return all.contains(user); }))) &&
+        (isMove(op) || isNarrowWork(op)))
+      all.insert(op);
+  int64_t wide = 0;
+  for (Operation *op : all)
+    wide += llvm::count_if(op->getOperands(), [&](Value value) {
+      return isWide(value) && !all.contains(value.getDefiningOp());
+    });
+  if (all.empty() || wide != 1 || !isMove(all.back()) ||
+      !isWide(all.back()->getOperand(0)))
+    return moves;
+  return {all.rbegin(), all.rend()};
+}
+
 std::string flashtile::gpu::matchChain(scf::ForOp loop, Chain &chain) {
   SmallVector<WgmmaOp> starts(loop.getBody()->getOps<WgmmaOp>());
   if (starts.size() != 2)
@@ -182,15 +231,7 @@ std::string flashtile::gpu::matchChain(scf::ForOp loop, Chain &chain) {
   if (!counter || !other || *counter == *other)
     return "the products do not have rings of their own";
   chain.counter = *counter;
-  // From f32 to the registers of the left operand.
-  for (Value value = second->start.getA();;) {
-    Operation *op = value.getDefiningOp();
-    if (!op || op->getBlock() != loop.getBody() || !op->hasOneUse() ||
-        !isa<CastOp, tilegpu::ConvertLayoutOp>(op))
-      break;
-    chain.pack.insert(chain.pack.begin(), op);
-    value = op->getOperand(0);
-  }
+  chain.pack = packingOf(second->start.getA(), loop.getBody());
   if (chain.pack.empty() ||
       !isa<RankedTensorType>(second->start.getA().getType()))
     return "the second product's left operand is not packed in registers";

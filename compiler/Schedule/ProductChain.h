@@ -59,6 +59,14 @@ std::optional<unsigned> counterOf(mlir::Value index, mlir::scf::ForOp loop);
 /// Why a loop with `count` products is not one with `wanted`.
 std::string otherCount(size_t count, size_t wanted);
 
+/// What makes the left operand of a product out of the f32 elements that come
+/// first: casts, changes of layout, and work on the narrow elements between
+/// them. All in `block`, in its order, and used by nothing else. Narrow
+/// elements share registers, which a product that is under way may read: what
+/// writes to them comes behind it.
+llvm::SmallVector<mlir::Operation *> packingOf(mlir::Value operand,
+                                               mlir::Block *block);
+
 /// Reads the two products of a loop. Why it is not such a loop, or nothing.
 std::string matchChain(mlir::scf::ForOp loop, Chain &chain);
 
