@@ -23,6 +23,8 @@
 #include "compiler/Conversion/TileToTileGPU/Passes.h"
 #include "compiler/Conversion/TileToTileGPU/ScanLayout.h"
 #include "compiler/Conversion/TileToTileGPU/WidenDots.h"
+#include "dialects/Tile/Transforms/Remark.h"
+#include "dialects/TileGPU/IR/LaunchAttributes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -698,6 +700,24 @@ LogicalResult KernelConverter::convert() {
   return success();
 }
 
+/// Says which products have lesser instructions than the target has, and why.
+static void explainProducts(KernelOp kernel, StringRef target, int64_t warps) {
+  if (kernel->hasAttr(tilegpu::kPlainAttr))
+    return;
+  kernel.getBody().walk([&](DotOp dot) {
+    std::string how;
+    if (!usesMatrixInstructions(dot))
+      how = getElementType(dot.getA().getType()).isF64()
+                ? "by multiply-adds of threads: its operands are f64"
+                : "by multiply-adds of threads: its precision is ieee";
+    else if (target == "sm_90a" && !usesWarpgroups(dot, warps))
+      how = "by mma.sync: " + whyNoWarpgroups(dot, warps);
+    if (!how.empty())
+      remarkMissed(dot, "convert-tile-to-tilegpu", "Products",
+                   "the product is computed " + how);
+  });
+}
+
 namespace {
 struct ConvertTileToTileGPU
     : public flashtile::gpu::impl::ConvertTileToTileGPUPassBase<
@@ -737,6 +757,7 @@ struct ConvertTileToTileGPU
                     builder.getI32IntegerAttr(warps));
     widenFp8Dots(kernel);
     askWholeTiles(kernel);
+    explainProducts(kernel, target, warps);
     if (failed(KernelConverter(kernel, warps).convert()))
       return signalPassFailure();
   }

@@ -91,6 +91,17 @@ bool flashtile::gpu::usesMatrixInstructions(DotOp dot) {
   return !element.isF64();
 }
 
+static std::string elementName(Type element) {
+  std::string name;
+  llvm::raw_string_ostream(name) << element;
+  return name;
+}
+
+/// "1 row is", "16 rows are".
+static std::string counted(int64_t number, StringRef what) {
+  return (Twine(number) + " " + what + (number == 1 ? " is" : "s are")).str();
+}
+
 /// Whether a kernel of so many warps has warpgroups that multiply.
 static bool mayUseWarpgroups(KernelOp kernel, int64_t warps) {
   auto target =
@@ -132,23 +143,48 @@ static std::optional<int64_t> sharersOfColumns(DotOp dot, int64_t warps) {
   return std::nullopt;
 }
 
-/// Whether warpgroups multiply, of which so many share the columns.
-static bool canMultiply(DotOp dot, int64_t warps, int64_t columnGroups) {
-  auto a = cast<RankedTensorType>(dot.getA().getType());
-  auto result = cast<RankedTensorType>(dot.getType());
-  Type element = a.getElementType();
+/// Why warpgroups, of which so many share the columns, cannot multiply; empty
+/// where they can.
+static std::string whyNotMultiplied(DotOp dot, int64_t warps,
+                                    int64_t columnGroups) {
+  Type element = getElementType(dot.getA().getType());
   // 64 rows of a warpgroup.
   constexpr int64_t kRowsOfWarp = 16, kColumns = 8, kMaxColumns = 256;
   // A thread has to have the registers that one instruction's sums take.
   constexpr int64_t kWarps = 4, kColumnsOfRegister = 2, kBeside = 32;
-  return (element.isF16() || element.isBF16()) &&
-         element == getElementType(dot.getB().getType()) &&
-         result.getElementType().isF32() &&
-         result.getDimSize(0) * columnGroups % (kRowsOfWarp * warps) == 0 &&
-         result.getDimSize(1) % kColumns == 0 &&
-         result.getDimSize(1) <= kMaxColumns && hasWholeDepth(dot) &&
-         result.getDimSize(1) / columnGroups / kColumnsOfRegister + kBeside <=
-             registersOfRoles(std::max<int64_t>(warps / kWarps, 1)).consumer;
+  const auto type = cast<RankedTensorType>(dot.getType());
+  const int64_t rows = type.getDimSize(0), columns = type.getDimSize(1);
+  const int64_t step = kRowsOfWarp * warps / columnGroups;
+  if (!element.isF16() && !element.isBF16())
+    return (Twine("its operands are ") + elementName(element) +
+            ", those of warpgroups are f16 or bf16")
+        .str();
+  if (rows % step != 0)
+    return (Twine("its ") + counted(rows, "row") + " no multiple of the " +
+            Twine(step) + " that " + Twine(warps) + " warps take")
+        .str();
+  if (columns % kColumns != 0 || columns > kMaxColumns)
+    return (Twine("its ") + counted(columns, "column") + " no multiple of " +
+            Twine(kColumns) + " up to " + Twine(kMaxColumns))
+        .str();
+  if (!hasWholeDepth(dot))
+    return (Twine("its depth of ") +
+            Twine(cast<RankedTensorType>(dot.getA().getType()).getDimSize(1)) +
+            " is no multiple of 16, and not along the rows of both operands")
+        .str();
+  const int64_t needed = columns / columnGroups / kColumnsOfRegister + kBeside;
+  const int64_t has =
+      registersOfRoles(std::max<int64_t>(warps / kWarps, 1)).consumer;
+  if (needed > has)
+    return (Twine("a row of it takes ") + Twine(needed) + " of the " +
+            Twine(has) + " registers that a thread of " + Twine(warps) +
+            " warps has")
+        .str();
+  return {};
+}
+
+static bool canMultiply(DotOp dot, int64_t warps, int64_t columnGroups) {
+  return whyNotMultiplied(dot, warps, columnGroups).empty();
 }
 
 /// Whether warpgroups may share the columns of whatever the kernel multiplies:
@@ -191,6 +227,15 @@ int64_t flashtile::gpu::columnGroupsOf(DotOp dot, int64_t warps) {
 bool flashtile::gpu::usesWarpgroups(DotOp dot, int64_t warps) {
   return mayUseWarpgroups(dot->getParentOfType<KernelOp>(), warps) &&
          canMultiply(dot, warps, columnGroupsOf(dot, warps));
+}
+
+std::string flashtile::gpu::whyNoWarpgroups(DotOp dot, int64_t warps) {
+  constexpr int64_t kWarps = 4;
+  if (warps % kWarps != 0)
+    return (Twine("a warpgroup has ") + Twine(kWarps) +
+            " warps, and the program " + Twine(warps))
+        .str();
+  return whyNotMultiplied(dot, warps, columnGroupsOf(dot, warps));
 }
 
 namespace {

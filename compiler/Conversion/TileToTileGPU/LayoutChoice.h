@@ -20,6 +20,8 @@
 
 #include "llvm/ADT/DenseMap.h"
 
+#include <string>
+
 namespace flashtile::gpu {
 
 /// How the warps of a program share a dot's result.
@@ -43,6 +45,8 @@ bool usesMatrixInstructions(tile::DotOp dot);
 /// Whether warpgroups multiply, by wgmma. Of kernels as they were written, as
 /// they look at all products.
 bool usesWarpgroups(tile::DotOp dot, int64_t warps);
+/// Why they do not, in a kernel for sm_90a that is not plain.
+std::string whyNoWarpgroups(tile::DotOp dot, int64_t warps);
 /// How many of the warpgroups share the columns of the same rows. More than one
 /// where rows are too few for all, and the left operand is read from shared
 /// memory in any case, as a transpose of what was computed; or where warpgroups
