@@ -34,6 +34,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Schedule/DelayProducts.h"
+#include "compiler/Schedule/ProductChain.h"
 #include "compiler/Schedule/SharedNeeds.h"
 #include "compiler/Schedule/TurnBuffers.h"
 
@@ -177,7 +178,9 @@ static std::string matchAddition(scf::ForOp loop, Addition &found) {
       found.product.getC() || found.product.getHead() ||
       !loop.isDefinedOutsideOfLoop(found.product.getB()))
     return "a product multiplies or adds up what the loop changes";
-  found.wait = cast<WgmmaWaitOp>(*found.product->getUsers().begin());
+  found.wait = waitOf(found.product);
+  if (!found.wait)
+    return "a product is not waited for by itself";
   if (!collectShaping(found) || hasOtherEffects(found))
     return "a product is not only added to memory";
   found.window = found.add.getPointer().getDefiningOp<tile::MakeBlockPtrOp>();

@@ -33,6 +33,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Schedule/IssueProducts.h"
+#include "compiler/Schedule/ProductChain.h"
 #include "compiler/Schedule/SharedNeeds.h"
 #include "compiler/Schedule/TurnBuffers.h"
 #include "dialects/TileGPU/IR/TileGPUDialect.h"
@@ -126,10 +127,8 @@ std::string Issuer::collect() {
     auto start = dyn_cast<WgmmaOp>(op);
     if (!start)
       continue;
-    auto wait = start->hasOneUse()
-                    ? dyn_cast<WgmmaWaitOp>(*start->getUsers().begin())
-                    : WgmmaWaitOp();
-    if (!wait || wait->getBlock() != &body || wait->getNumOperands() != 1)
+    WgmmaWaitOp wait = waitOf(start);
+    if (!wait)
       return "a product is not waited for by itself";
     products.push_back({start, wait});
   }
