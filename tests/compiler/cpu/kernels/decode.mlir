@@ -3,6 +3,10 @@
 // compile: warps=1 stages=1
 // compile: warps=8 stages=3
 // compile: stages=4 persistent=dynamic
+// compile: warps=3
+// compile: warps=5 stages=3
+// compile: warps=6
+// compile: warps=7 stages=1
 // launch: q=bf16[192] keys=bf16[19200] vals=bf16[19200] parts=f32[576]! tops=f32[9]! n=100 heads=3 each=40 splits=3
 
 tile.kernel @k(%q: !tile.ptr<bf16>, %keys: !tile.ptr<bf16>, %vals: !tile.ptr<bf16>, %parts: !tile.ptr<f32>, %tops: !tile.ptr<f32>, %n: i32, %heads: i32, %each: i32, %splits: i32) grid(n, heads, each, splits) -> (heads, splits) {

@@ -3,6 +3,10 @@
 // compile: warps=8 stages=3 persistent=dynamic
 // compile: warps=4 persistent=static
 // compile: warps=8 stages=1 persistent=off
+// compile: warps=3
+// compile: warps=5 stages=3
+// compile: warps=6
+// compile: warps=7 stages=1
 // launch: q=bf16[8384] k=bf16[12864] v=bf16[12864] o=f32[8384]! o2=bf16[8384]! m=130 n=200 y=f32[194]!
 // launch: q=bf16[8256] k=bf16[4160] v=bf16[4160] o=f32[8256]! o2=bf16[8256]! m=128 n=64 y=f32[192]!
 // launch: q=bf16[19264] k=bf16[8256] v=bf16[8256] o=f32[19264]! o2=bf16[19264]! m=300 n=128 y=f32[364]!
