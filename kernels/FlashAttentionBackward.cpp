@@ -81,7 +81,7 @@ static Kernel kernelFor(const std::string &part, Config config,
   using Key =
       std::tuple<int, int, std::string, ElementType, int64_t, int64_t, int64_t,
                  int64_t, int64_t, bool, int, bool, bool, bool, bool, bool,
-                 bool, bool, bool, int64_t, int64_t, int64_t>;
+                 bool, bool, bool, bool, int64_t, int64_t, int64_t>;
   config.blockM = tiles.blockM;
   config.blockN = tiles.blockN;
   const Key key = {static_cast<int>(device.kind()),
@@ -97,6 +97,7 @@ static Kernel kernelFor(const std::string &part, Config config,
                    static_cast<int>(config.alignment),
                    config.unitInnerStride,
                    config.grouped,
+                   config.countsHeads,
                    config.addsDq,
                    config.packsDq,
                    config.packsRows,
@@ -187,6 +188,8 @@ public:
     config.causal = options.causal;
     config.alignment = options.alignment;
     config.grouped = k.heads != q.heads;
+    config.countsHeads =
+        config.grouped && flashAttentionBackwardCountsHeads(kind);
     // With one product per tile less, dq alone is cheaper by `queries`.
     const bool wantsKeys = options.wantsK || options.wantsV;
     config.addsDq = form == Form::Fused && options.wantsQ && wantsKeys;
@@ -270,7 +273,8 @@ private:
   // Each kernel without what makes no difference to it: fewer are compiled.
   Kernel rowsKernel() const {
     Config part = config;
-    part.grouped = part.hasLseRest = part.packsDq = false;
+    part.grouped = part.countsHeads = false;
+    part.hasLseRest = part.packsDq = false;
     return kernelFor("rows", part, rowTiles(), device);
   }
   Kernel keysKernel() const {
@@ -282,6 +286,7 @@ private:
     Config part = config;
     part.hasORest = part.hasGradLse = false;
     part.addsDq = part.packsDq = false;
+    part.countsHeads = false;
     part.mends = true;
     part.keysBlockM = tiles.keys.blockM;
     part.keysBlockN = tiles.keys.blockN;
@@ -290,14 +295,16 @@ private:
   }
   Kernel queriesKernel() const {
     Config part = config;
-    part.hasORest = part.hasGradLse = part.grouped = false;
+    part.hasORest = part.hasGradLse = false;
+    part.grouped = part.countsHeads = false;
     part.addsDq = part.packsDq = false;
     part.width = q.headDim;
     return kernelFor("queries", part, tiles.queries, device);
   }
   Kernel finishKernel() const {
     Config part = config;
-    part.hasORest = part.hasGradLse = part.grouped = false;
+    part.hasORest = part.hasGradLse = false;
+    part.grouped = part.countsHeads = false;
     if (!config.causal)
       part.hasLseRest = part.addsDq = false;
     return kernelFor("finish", part, flashAttentionBackwardFinishTiles(kind),

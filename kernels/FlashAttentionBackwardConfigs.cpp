@@ -113,6 +113,12 @@ int64_t flashtile::flashAttentionBackwardWidth(const FlashAttentionClass &kind,
   return sharesDq && d < kWide ? filledUp(32) : d;
 }
 
+bool flashtile::flashAttentionBackwardCountsHeads(
+    const FlashAttentionClass &kind) {
+  constexpr int64_t kNarrow = 64;
+  return kind.device == DeviceClass::Sm80 && kind.headDim > kNarrow;
+}
+
 FlashAttentionTiles
 flashtile::flashAttentionBackwardRowTiles(const FlashAttentionClass &kind) {
   if (kind.device == DeviceClass::Cpu)
@@ -123,7 +129,12 @@ flashtile::flashAttentionBackwardRowTiles(const FlashAttentionClass &kind) {
   int64_t rows = 64;
   while (rows > 16 && rows * kind.headDim > kElements)
     rows /= 2;
-  return {rows, 1, kind.headDim > kWide ? 8 : 4, 1};
+  // There ptxas takes 32 registers for 8 warps, and spills one.
+  constexpr int64_t kSpills = 136;
+  const bool isWide =
+      kind.headDim > kWide &&
+      (kind.device != DeviceClass::Sm90a || kind.headDim != kSpills);
+  return {rows, 1, isWide ? 8 : 4, 1};
 }
 
 FlashAttentionTiles

@@ -61,6 +61,10 @@ int64_t flashAttentionBackwardWidth(const FlashAttentionClass &kind,
                                     const FlashAttentionTiles &keys,
                                     bool addsDq);
 
+/// Whether `keys` of grouped heads counts heads of all batches: on sm_80, but
+/// for narrow heads, which spill nothing without.
+bool flashAttentionBackwardCountsHeads(const FlashAttentionClass &kind);
+
 /// What tuning tries for a kernel of the fused forms, by what its loop does:
 /// `first`, and then the feasible tiles that the model thinks best of.
 std::vector<FlashAttentionTiles>

@@ -55,6 +55,9 @@ struct FlashAttentionBackwardConfig {
   /// `keys`: several query heads share a head of keys; their gradients are
   /// added up in one program.
   bool grouped = false;
+  /// `grouped` and not `mends`: one counter goes through the heads of all
+  /// batches. It takes the fewest registers, but TMA cannot read by it.
+  bool countsHeads = false;
   /// `keys`: adds each tile's part of dq, without `scale`, to an f32 tensor.
   bool addsDq = false;
   /// dq_sum is [row_pitch / 16, 16 width]: blocks of 16 rows and 8 columns,

@@ -37,6 +37,12 @@ using namespace dsl;
 static constexpr int64_t kMendedKeys = 1024;
 
 namespace {
+/// A head of queries: of which batch, and its index there and among all; empty
+/// where that is not known yet.
+struct QueryHead {
+  Value batch, index, vector;
+};
+
 class KeysKernel : public ScoresKernel {
 public:
   explicit KeysKernel(const FlashAttentionBackwardConfig &config)
@@ -74,13 +80,30 @@ private:
     loadTiles();
     Value none = zeros({config.blockN, config.width}, real);
     Values sums = {none, none};
-    if (config.grouped)
+    if (config.countsHeads)
+      sums = addCountedHeads(sums);
+    else if (config.grouped)
       sums = forRange(0, group, 1, sums, [&](Value member, const Values &sums) {
-        return addHead(kvHead * group + member, sums);
+        return addHead({batchIndex, kvHead * group + member, {}}, sums);
       });
     else
-      sums = addHead(kvHead, sums);
+      sums = addHead({batchIndex, kvHead, {}}, sums);
     store(sums);
+  }
+
+  /// The batch comes from the counter: what no iteration changes of places in
+  /// memory, such as batch * stride, would stay in registers through all loops.
+  /// 32 bits are enough: each head has its rows in `shift`.
+  Values addCountedHeads(const Values &sums) {
+    Value first = programId(2) * headsQ + kvHead * group;
+    return forRange(first, first + group, 1, sums,
+                    [&](Value counted, const Values &sums) {
+                      QueryHead head;
+                      head.batch = cast(counted / headsQ, i64);
+                      head.index = counted % headsQ;
+                      head.vector = cast(counted, i64);
+                      return addHead(head, sums);
+                    });
   }
 
   void declareArguments() {
@@ -191,9 +214,9 @@ private:
   }
 
   /// Adds what the queries of one head give to dk and dv.
-  Values addHead(const Value &head, const Values &sums) {
-    Value qBase = headOf(q, head);
-    Value oBase = headOf(gradO, head);
+  Values addHead(const QueryHead &head, const Values &sums) {
+    Value qBase = headOf(q, head.batch, head.index);
+    Value oBase = headOf(gradO, head.batch, head.index);
     Value queries = window(q, qBase, queryCount, 0, config.blockM);
     Value outputs = window(gradO, oBase, queryCount, 0, config.blockM);
     Value queryRow, outputRow;
@@ -201,7 +224,9 @@ private:
       queryRow = window(q, qBase, queryCount, 0, 1);
       outputRow = window(gradO, oBase, queryCount, 0, 1);
     }
-    Value vectorOfHead = batchIndex * headsQ + cast(head, i64);
+    Value vectorOfHead = head.vector;
+    if (vectorOfHead.empty())
+      vectorOfHead = head.batch * headsQ + cast(head.index, i64);
     Value shifts = rowVector(shift, rowPitch, vectorOfHead, 0);
     Value deltas = rowVector(delta, rowPitch, vectorOfHead, 0);
     Value rests, dqTiles;

@@ -68,9 +68,9 @@ void BackwardKernel::declareStrides(BackwardTensor &tensor,
     tensor.strideInner = kernel.i64(name + "_stride_inner");
 }
 
-Value BackwardKernel::headOf(const BackwardTensor &tensor,
+Value BackwardKernel::headOf(const BackwardTensor &tensor, const Value &batch,
                              const Value &head) const {
-  Value base = tensor.base + batchIndex * tensor.strideBatch;
+  Value base = tensor.base + batch * tensor.strideBatch;
   return base + cast(head, i64) * tensor.strideHead;
 }
 

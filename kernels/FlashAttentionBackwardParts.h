@@ -41,8 +41,13 @@ public:
 protected:
   void declareStrides(BackwardTensor &tensor, const std::string &name);
 
-  /// Where one head of this program's batch begins.
-  dsl::Value headOf(const BackwardTensor &tensor, const dsl::Value &head) const;
+  /// Where one head begins, of this program's batch if none is given.
+  dsl::Value headOf(const BackwardTensor &tensor, const dsl::Value &batch,
+                    const dsl::Value &head) const;
+  dsl::Value headOf(const BackwardTensor &tensor,
+                    const dsl::Value &head) const {
+    return headOf(tensor, batchIndex, head);
+  }
   /// `rows` rows from `start` of the head at `base`.
   dsl::Value window(const BackwardTensor &tensor, const dsl::Value &base,
                     const dsl::Value &length, const dsl::Operand &start,

@@ -34,23 +34,25 @@ struct Case {
   int64_t blockM = 32, blockN = 32;
   bool packs = false;
   int64_t numWarps = 0; ///< of the kernels of keys and queries, if given
+  int64_t batch = 1;
+  bool countsHeads = false;
 };
 
 class AttentionBackward : public OnTheTarget,
                           public testing::WithParamInterface<Case> {};
 
-/// One batch of a case, from the operands to the gradients.
+/// A case, from the operands to the gradients.
 class Pass {
 public:
   Pass(const Case &c, const Tensor &q, const Tensor &k, const Tensor &v,
        const Tensor &dO, const Tensor &dLse)
       : c(c), q(memoryOf(q)), k(memoryOf(k)), v(memoryOf(v)), dO(memoryOf(dO)),
         dLse(memoryOf(dLse)), o(c.dtype, q.numel()), oRest(c.dtype, q.numel()),
-        lse(DType::F32, c.headsQ * c.seqQ),
-        lseRest(DType::F32, c.headsQ * c.seqQ),
-        shift(DType::F32, c.headsQ * pitch()),
-        delta(DType::F32, c.headsQ * pitch()),
-        dqSum(DType::F32, c.headsQ * pitch() * c.headDim),
+        lse(DType::F32, heads() * c.seqQ),
+        lseRest(DType::F32, heads() * c.seqQ),
+        shift(DType::F32, heads() * pitch()),
+        delta(DType::F32, heads() * pitch()),
+        dqSum(DType::F32, heads() * pitch() * c.headDim),
         dq(c.dtype, q.numel()), dk(c.dtype, k.numel()), dv(c.dtype, k.numel()) {
     scale = 1.0f / std::sqrt(float(c.headDim));
   }
@@ -62,13 +64,14 @@ public:
     if (c.causal)
       keys(true);
     c.addsDq && !c.causal ? finish() : queries();
-    const Shape queryShape = {1, c.headsQ, c.seqQ, c.headDim};
-    const Shape keyShape = {1, c.headsKV, c.seqK, c.headDim};
+    const Shape queryShape = {c.batch, c.headsQ, c.seqQ, c.headDim};
+    const Shape keyShape = {c.batch, c.headsKV, c.seqK, c.headDim};
     return {tensorOf(dq, queryShape), tensorOf(dk, keyShape),
             tensorOf(dv, keyShape)};
   }
 
 private:
+  int64_t heads() const { return c.batch * c.headsQ; }
   /// Not a multiple of the tiles of every case: they may not rely on it.
   int64_t pitch() const { return (c.seqQ + 15) / 16 * 16; }
   bool isNarrow() const { return elementSize(c.dtype) == 2; }
@@ -82,6 +85,7 @@ private:
     config.causal = c.causal;
     config.alignment = c.alignment;
     config.grouped = c.headsQ != c.headsKV;
+    config.countsHeads = c.countsHeads;
     config.addsDq = c.addsDq;
     config.packsDq = config.packsRows = c.packs;
     config.hasORest = isNarrow();
@@ -95,11 +99,16 @@ private:
     for (int64_t extent : extents)
       arguments.push_back(static_cast<int32_t>(extent));
   }
-  /// Of contiguous tensors of one batch.
+  struct Extents {
+    int64_t heads, rows;
+  };
+  Extents ofQueries() const { return {c.headsQ, c.seqQ}; }
+  Extents ofKeys() const { return {c.headsKV, c.seqK}; }
+  /// Of contiguous tensors.
   void addStrides(std::vector<Argument> &arguments,
-                  std::initializer_list<int64_t> rowsOfTensors) const {
-    for (int64_t rows : rowsOfTensors) {
-      arguments.push_back(int64_t(0));
+                  std::initializer_list<Extents> tensors) const {
+    for (const auto &[heads, rows] : tensors) {
+      arguments.push_back(heads * rows * c.headDim);
       arguments.push_back(rows * c.headDim);
       arguments.push_back(c.headDim);
     }
@@ -124,10 +133,10 @@ private:
     forward.lseRest = !isNarrow();
     std::vector<Argument> arguments = {q, k, v, o, lse};
     arguments.push_back(isNarrow() ? oRest : lseRest);
-    addExtents(arguments, {c.headsQ, c.headsKV, c.seqQ, c.seqK, 1});
-    addStrides(arguments, {c.seqQ, c.seqK, c.seqK, c.seqQ});
+    addExtents(arguments, {c.headsQ, c.headsKV, c.seqQ, c.seqK, c.batch});
+    addStrides(arguments, {ofQueries(), ofKeys(), ofKeys(), ofQueries()});
     if (isNarrow())
-      addStrides(arguments, {c.seqQ});
+      addStrides(arguments, {ofQueries()});
     arguments.push_back(scale);
     launch(buildFlashAttentionForward(forward), arguments);
   }
@@ -144,12 +153,12 @@ private:
     arguments.push_back(delta);
     if (c.addsDq)
       arguments.push_back(dqSum);
-    addExtents(arguments, {c.headsQ, c.seqQ, c.seqK, pitch(), 1});
-    addStrides(arguments, {c.seqQ, c.seqQ, c.seqQ});
+    addExtents(arguments, {c.headsQ, c.seqQ, c.seqK, pitch(), c.batch});
+    addStrides(arguments, {ofQueries(), ofQueries(), ofQueries()});
     if (isNarrow())
-      addStrides(arguments, {c.seqQ});
+      addStrides(arguments, {ofQueries()});
     if (c.hasGradLse)
-      for (int64_t stride : {int64_t(0), c.seqQ, int64_t(1)})
+      for (int64_t stride : {c.headsQ * c.seqQ, c.seqQ, int64_t(1)})
         arguments.push_back(stride);
     launch(buildFlashAttentionBackwardRows(config()), arguments);
   }
@@ -167,14 +176,16 @@ private:
     arguments.push_back(dv);
     if (c.addsDq && !mends)
       arguments.push_back(dqSum);
-    addExtents(arguments, {c.headsQ, c.headsKV, c.seqQ, c.seqK, pitch(), 1});
-    addStrides(arguments, {c.seqQ, c.seqK, c.seqK, c.seqQ, c.seqK, c.seqK});
+    addExtents(arguments,
+               {c.headsQ, c.headsKV, c.seqQ, c.seqK, pitch(), c.batch});
+    addStrides(arguments, {ofQueries(), ofKeys(), ofKeys(), ofQueries(),
+                           ofKeys(), ofKeys()});
     arguments.push_back(scale);
     FlashAttentionBackwardConfig part = config();
     if (!mends)
       return launch(buildFlashAttentionBackwardKeys(part), arguments,
                     c.numWarps);
-    part.addsDq = false;
+    part.addsDq = part.countsHeads = false;
     part.mends = true;
     part.keysBlockM = part.blockM;
     part.keysBlockN = part.blockN;
@@ -187,8 +198,10 @@ private:
     if (c.addsDq)
       arguments.push_back(dqSum);
     arguments.push_back(dq);
-    addExtents(arguments, {c.headsQ, c.headsKV, c.seqQ, c.seqK, pitch(), 1});
-    addStrides(arguments, {c.seqQ, c.seqK, c.seqK, c.seqQ, c.seqQ});
+    addExtents(arguments,
+               {c.headsQ, c.headsKV, c.seqQ, c.seqK, pitch(), c.batch});
+    addStrides(arguments,
+               {ofQueries(), ofKeys(), ofKeys(), ofQueries(), ofQueries()});
     arguments.push_back(scale);
     FlashAttentionBackwardConfig part = config();
     if (!c.addsDq)
@@ -200,8 +213,8 @@ private:
 
   void finish() {
     std::vector<Argument> arguments = {dqSum, dq};
-    addExtents(arguments, {c.headsQ, c.seqQ, pitch(), 1});
-    addStrides(arguments, {c.seqQ});
+    addExtents(arguments, {c.headsQ, c.seqQ, pitch(), c.batch});
+    addStrides(arguments, {ofQueries()});
     arguments.push_back(scale);
     launch(buildFlashAttentionBackwardFinish(config()), arguments);
   }
@@ -226,11 +239,11 @@ static void expectAccurate(const char *name, const Tensor &actual,
 namespace {
 struct Inputs {
   explicit Inputs(const Case &c)
-      : q(Tensor::randn({1, c.headsQ, c.seqQ, c.headDim}, c.dtype, 1)),
-        k(Tensor::randn({1, c.headsKV, c.seqK, c.headDim}, c.dtype, 2)),
-        v(Tensor::randn({1, c.headsKV, c.seqK, c.headDim}, c.dtype, 3)),
+      : q(Tensor::randn({c.batch, c.headsQ, c.seqQ, c.headDim}, c.dtype, 1)),
+        k(Tensor::randn({c.batch, c.headsKV, c.seqK, c.headDim}, c.dtype, 2)),
+        v(Tensor::randn({c.batch, c.headsKV, c.seqK, c.headDim}, c.dtype, 3)),
         dO(Tensor::randn(q.shape(), c.dtype, 4)),
-        dLse(Tensor::randn({1, c.headsQ, c.seqQ}, DType::F32, 5)) {}
+        dLse(Tensor::randn({c.batch, c.headsQ, c.seqQ}, DType::F32, 5)) {}
   Tensor q, k, v, dO, dLse;
 };
 } // namespace
@@ -310,6 +323,10 @@ static std::vector<Case> cases() {
        topLeft},
       {"bf16_grouped", DType::BF16, 6, 2, 33, 40, 16},
       {"bf16_grouped_adds_causal", DType::BF16, 3, 1, 33, 40, 16, true, true},
+      {"bf16_grouped_counts", DType::BF16, 6, 2, 33, 40, 16, false, false,
+       bottomRight, false, 32, 32, false, 0, 3, true},
+      {"bf16_grouped_counts_adds_causal", DType::BF16, 6, 3, 33, 40, 16, true,
+       true, bottomRight, false, 32, 32, false, 0, 2, true},
       {"f32", DType::F32, 1, 1, 40, 40, 8},
       {"f32_causal_adds", DType::F32, 2, 2, 40, 40, 8, true, true},
       {"f16_lse", DType::F16, 1, 1, 40, 33, 16, false, false, bottomRight,

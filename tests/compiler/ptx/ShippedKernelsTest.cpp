@@ -125,13 +125,14 @@ void addBackward(std::vector<ShippedKernel> &all, const Target &target,
   add("keys", deterministic.keys, kernels::buildFlashAttentionBackwardKeys);
   if (type != ElementType::F32) {
     config.grouped = true;
+    config.countsHeads = flashAttentionBackwardCountsHeads(kind);
     add("grouped_keys", deterministic.keys,
         kernels::buildFlashAttentionBackwardKeys);
     config.addsDq = true;
     config.packsDq = config.packsRows;
     add("grouped_keys_and_dq", fused.keys,
         kernels::buildFlashAttentionBackwardKeys);
-    config.grouped = false;
+    config.grouped = config.countsHeads = false;
   }
   config.addsDq = true;
   config.packsDq = config.packsRows;
@@ -240,16 +241,12 @@ std::vector<ShippedKernel> shippedKernels() {
 const std::map<std::string, int64_t> knownToSpill = {
     {"attention_bf16_d128_causal_sm_80", 52},
     {"attention_f16_d128_causal_sm_80", 52},
-    {"grouped_keys_and_dq_bf16_d112_causal_sm_80", 56},
-    {"grouped_keys_and_dq_bf16_d136_causal_sm_80", 72},
-    {"grouped_keys_and_dq_bf16_d136_sm_80", 28},
+    {"grouped_keys_and_dq_bf16_d136_causal_sm_80", 4},
+    {"grouped_keys_and_dq_bf16_d136_sm_80", 4},
     {"grouped_keys_and_dq_bf16_d160_causal_sm_80", 8},
-    {"grouped_keys_and_dq_bf16_d256_causal_sm_80", 4},
-    {"grouped_keys_bf16_d192_causal_sm_80", 28},
-    {"grouped_keys_bf16_d192_sm_80", 40},
+    {"grouped_keys_bf16_d192_causal_sm_80", 4},
+    {"grouped_keys_bf16_d192_sm_80", 12},
     {"keys_bf16_d112_sm_90a", 4},
-    {"queries_bf16_d112_causal_sm_90a", 4},
-    {"rows_bf16_d136_causal_sm_90a", 4},
 };
 
 } // namespace
