@@ -105,6 +105,11 @@ static bool isSameInPrograms(Value value) {
   });
 }
 
+static bool isWide(Value value) {
+  return isa<RankedTensorType>(value.getType()) &&
+         getElementTypeOrSelf(value.getType()).isF32();
+}
+
 /// Where the wait for `second` stands best, which runs beside the work that
 /// makes `packed` out of `scores`. In front of the work, the product would have
 /// too little time; behind all of it, packing could not start with the first
@@ -134,7 +139,9 @@ static Fence fenceOf(scf::ForOp loop, Value scores, Value packed,
     }
   if (!reduced) {
     Operation *made = packed.getDefiningOp();
+    // Narrow work would write to registers that the product reads.
     bool isHere = made && made->getBlock() == loop.getBody() &&
+                  isWide(packed) &&
                   scores.getDefiningOp()->isBeforeInBlock(made);
     return {isHere ? packed : scores};
   }
@@ -148,11 +155,6 @@ static Fence fenceOf(scf::ForOp loop, Value scores, Value packed,
         sum && sum->getBlock() == loop.getBody() && last->isBeforeInBlock(sum))
       return {sum.getResult(), /*isFirst=*/true};
   return {reduced};
-}
-
-static bool isWide(Value value) {
-  return isa<RankedTensorType>(value.getType()) &&
-         getElementTypeOrSelf(value.getType()).isF32();
 }
 
 static bool isMove(Operation *op) {
