@@ -226,7 +226,9 @@ LogicalResult KernelEmitter::emitScalar(Operation *op) {
   bool plain = op->getNumRegions() == 0 &&
                isa<arith::ArithDialect, math::MathDialect>(op->getDialect());
   if (!plain)
-    return op->emitOpError("is not supported by the cpu target");
+    return op->emitOpError("is not supported: kernels consist of operations of "
+                           "tile, arith and math, scf.for, scf.while and "
+                           "scf.if");
   Operation *clone = b.clone(*op, scalars);
   for (auto [result, value] : llvm::zip(op->getResults(), clone->getResults()))
     scalars.map(result, value);

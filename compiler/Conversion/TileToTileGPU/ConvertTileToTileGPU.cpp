@@ -718,6 +718,33 @@ static void explainProducts(KernelOp kernel, StringRef target, int64_t warps) {
   });
 }
 
+/// Warns of the largest tile where it is several times what threads can hold.
+static void warnOfLargeTiles(KernelOp kernel, int64_t warps) {
+  constexpr int64_t kRegisters = 255, kTimes = 4, kLanes = 32, kBits = 32;
+  Operation *largest = nullptr;
+  int64_t most = kTimes * kRegisters;
+  kernel.getBody().walk([&](Operation *op) {
+    for (Value result : op->getResults()) {
+      auto type = tileType(result);
+      Type element = type ? getElementType(type) : Type();
+      if (!type || !type.getEncoding() || isCheap(result) ||
+          !element.isIntOrFloat() || element.isInteger(1))
+        continue;
+      const int64_t registers = layoutOf(type).registersPerThread() *
+                                element.getIntOrFloatBitWidth() / kBits;
+      if (registers > most) {
+        most = registers;
+        largest = op;
+      }
+    }
+  });
+  if (largest)
+    largest->emitWarning("each of ")
+        << warps * kLanes << " threads holds " << most
+        << " registers of this tile, but can have " << kRegisters
+        << " in all: it will be compiled slowly, and most of it lie in memory";
+}
+
 namespace {
 struct ConvertTileToTileGPU
     : public flashtile::gpu::impl::ConvertTileToTileGPUPassBase<
@@ -760,6 +787,8 @@ struct ConvertTileToTileGPU
     explainProducts(kernel, target, warps);
     if (failed(KernelConverter(kernel, warps).convert()))
       return signalPassFailure();
+    if (!kernel->hasAttr(tilegpu::kPlainAttr))
+      warnOfLargeTiles(kernel, warps);
   }
 };
 } // namespace
