@@ -202,8 +202,15 @@ std::string Specializer::collect() {
       reason = collectLoad(stage);
   });
   if (reason.empty() &&
-      llvm::none_of(rings, [](Ring &ring) { return ring.inLoop; }))
-    reason = "no loop loads operands of products";
+      llvm::none_of(rings, [](Ring &ring) { return ring.inLoop; })) {
+    bool computes = false;
+    kernel.getBody().walk([&](StageOp stage) {
+      computes |= bool(stage->getParentOfType<scf::ForOp>());
+    });
+    reason = computes ? "loops multiply what they compute or convert, no tile "
+                        "as they load it"
+                      : "no loop loads operands of products";
+  }
   if (reason.empty())
     kernel.getBody().walk([&](tilegpu::LoadOp load) { collectRow(load); });
   return reason;
