@@ -89,10 +89,10 @@ static bool readsConstants(scf::IfOp branch, KernelOp kernel) {
 
 /// Whether any line has an element that is set, is whether any element is:
 /// lanes need not tell each other of lines. What only the branch asks of lines,
-/// it asks itself.
+/// it asks itself. Lines that lie across warps need all of these.
 static void askElements(tilegpu::AnyOp any, scf::IfOp branch) {
   auto lines = any.getOperand().getDefiningOp<MaxOp>();
-  if (!lines)
+  if (!lines || !staysInWarp(lines))
     return;
   any.getOperandMutable().assign(lines.getOperand());
   if (llvm::all_of(lines->getUsers(), [&](Operation *user) {
