@@ -353,7 +353,9 @@ bool flashtile::gpu::beginsAtZero(const Chain &chain, scf::ForOp first) {
   Value factor = withoutBroadcast(scale.getLhs() == carried ? scale.getRhs()
                                                             : scale.getLhs());
   Value reference = referenceOf(factor);
-  if (!reference || referenceOf(chain.pack.front()->getOperand(0)) != reference)
+  // Work between weights and product may hide a NaN.
+  if (!reference || !llvm::all_of(chain.pack, isMove) ||
+      referenceOf(chain.pack.front()->getOperand(0)) != reference)
     return false;
   auto difference =
       factor.getDefiningOp()->getOperand(0).getDefiningOp<arith::SubFOp>();
