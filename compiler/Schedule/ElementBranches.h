@@ -16,8 +16,11 @@
 namespace flashtile::gpu {
 
 /// Whether the sides of `branch` agree in all rows of a part of the tile in
-/// which the i1 tile `condition` is false.
-bool keepsOthers(mlir::scf::IfOp branch, mlir::Value condition);
+/// which the i1 tile `condition` is false. Parts are what `staysInPart` says:
+/// elements reach a choice by such operations only; by default, by any.
+bool keepsOthers(
+    mlir::scf::IfOp branch, mlir::Value condition,
+    llvm::function_ref<bool(mlir::Operation *)> staysInPart = nullptr);
 
 } // namespace flashtile::gpu
 

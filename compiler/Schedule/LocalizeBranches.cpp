@@ -117,6 +117,8 @@ void LocalizeBranches::runOnOperation() {
     if (crossing)
       whyNot = "'" + crossing->getName().getStringRef().str() +
                "' in it needs other warps";
+    else if (!keepsOthers(branch, any.getOperand(), staysInWarp))
+      whyNot = "elements of other warps decide about its choices";
     else if (!readsConstants(branch, getOperation()))
       whyNot = "it reads memory that the kernel may write";
     if (!whyNot.empty())
