@@ -487,6 +487,18 @@ bool GpuEmitter::isCopyGuard(scf::IfOp branch) {
                       });
 }
 
+/// Whether few programs take the first side of a branch: where it was split
+/// off, and where it is taken for some elements only.
+static bool isRareBranch(scf::IfOp branch) {
+  if (branch->hasAttr(tilegpu::TileGPUDialect::kRareAttr))
+    return true;
+  Value condition = branch.getCondition();
+  if (auto both = condition.getDefiningOp<arith::AndIOp>())
+    return both.getLhs().getDefiningOp<tilegpu::AnyOp>() ||
+           both.getRhs().getDefiningOp<tilegpu::AnyOp>();
+  return condition.getDefiningOp<tilegpu::AnyOp>() != nullptr;
+}
+
 LogicalResult GpuEmitter::emitIf(scf::IfOp branch) {
   if (isCopyGuard(branch)) {
     copyGuard = scalar(branch.getCondition());
@@ -500,14 +512,14 @@ LogicalResult GpuEmitter::emitIf(scf::IfOp branch) {
   bool withElse = !branch.getElseRegion().empty();
   auto newIf = scf::IfOp::create(b, types, scalar(branch.getCondition()),
                                  withElse || !types.empty());
+  const bool isRare = isRareBranch(branch);
   auto side = [&](Block *from, Block *to) -> LogicalResult {
     OpBuilder::InsertionGuard guard(b);
     if (types.empty())
       b.setInsertionPoint(to->getTerminator());
     else
       b.setInsertionPointToEnd(to);
-    if (from == branch.thenBlock() &&
-        branch->hasAttr(tilegpu::TileGPUDialect::kRareAttr))
+    if (isRare && from == branch.thenBlock())
       findThreadAgain();
     if (failed(emitBlock(*from)))
       return failure();
@@ -521,7 +533,6 @@ LogicalResult GpuEmitter::emitIf(scf::IfOp branch) {
   // After either side: what may be left of each.
   bool storedBefore = stored, loadedBefore = loaded, addedBefore = added;
   // What a rare side needs of the thread takes no registers elsewhere.
-  bool isRare = branch->hasAttr(tilegpu::TileGPUDialect::kRareAttr);
   ThreadState outer;
   if (isRare)
     outer = self;
