@@ -148,12 +148,6 @@ Value GpuEmitter::emitDivision(Operation *op, Value lhs, Value rhs) {
   bool known = matchPattern(rhs, m_ConstantInt(&divisor)) &&
                !divisor.isZero() && !divisor.isAllOnes();
   if (!known) {
-    // What compares arguments with numbers would move to the start of the
-    // kernel and take registers in loops that have none to spare.
-    if (role == Role::Consumer && !tileType(op->getResult(0)))
-      for (Value *side : {&lhs, &rhs})
-        if (isa<BlockArgument>(*side) && type.isInteger(32))
-          *side = inlinePtx(type, "mov.b32 $0, $1;", "=r,r", *side);
     Value undefined = equals(rhs, zero);
     if (isSigned && !type.isIndex()) {
       int64_t smallest =
