@@ -301,26 +301,51 @@ bool flashtile::gpu::continues(const Chain &chain, const Chain &next,
 
 static Value withoutBroadcast(Value value) {
   while (auto *op = value.getDefiningOp())
-    if (isa<BroadcastOp, ExpandDimsOp>(op))
+    if (isa<BroadcastOp, ExpandDimsOp, SplatOp>(op))
       value = op->getOperand(0);
     else
       break;
   return value;
 }
 
-/// The reference r of exponentials e^(s - r) or 2^(s - r), or null.
-static Value referenceOf(Value exponential) {
-  Operation *op = exponential.getDefiningOp();
+namespace {
+/// e^(s - r), or 2^(s - r), where s may be `scores` * `scale`; null where it is
+/// neither.
+struct Exponential {
+  Value scores, scale, reference;
+};
+} // namespace
+
+static Exponential readExponential(Value value) {
+  Operation *op = value.getDefiningOp();
   if (!op || !isa<ExpOp, Exp2Op>(op))
     return {};
   Value exponent = op->getOperand(0);
   if (auto difference = exponent.getDefiningOp<arith::SubFOp>())
-    return withoutBroadcast(difference.getRhs());
+    return {difference.getLhs(), {}, withoutBroadcast(difference.getRhs())};
   auto scaled = exponent.getDefiningOp<math::FmaOp>();
   if (!scaled)
     return {};
   auto negated = withoutBroadcast(scaled.getC()).getDefiningOp<arith::NegFOp>();
-  return negated ? withoutBroadcast(negated.getOperand()) : Value();
+  if (!negated)
+    return {};
+  return {scaled.getA(), scaled.getB(), withoutBroadcast(negated.getOperand())};
+}
+
+/// Whether the largest of `tile` is where the largest exponent is: its elements
+/// are the scores, with a scale of the same sign.
+static bool isOrderedLike(Value tile, const Exponential &exponential) {
+  if (tile == exponential.scores)
+    return !exponential.scale || isPositiveNormal(exponential.scale);
+  auto product = tile.getDefiningOp<arith::MulFOp>();
+  if (!product || product.getLhs() != exponential.scores || !exponential.scale)
+    return false;
+  Value scale = withoutBroadcast(product.getRhs());
+  Value other = withoutBroadcast(exponential.scale);
+  if (auto positive = other.getDefiningOp<arith::MulFOp>();
+      positive && isPositiveNormal(positive.getRhs()))
+    other = positive.getLhs();
+  return other == scale;
 }
 
 /// Whether `value` is -inf in the first iteration.
@@ -339,7 +364,7 @@ static bool beginsAtMinusInfinity(Value value, scf::ForOp loop,
 
 /// A factor 2^(m - r) is 0 where m is -inf, unless r is NaN or -inf. There the
 /// weights 2^(s - r) of a row are NaN, and so is its product, where r is at
-/// least the row's largest s.
+/// least the largest s of the row, by a maximum over these scores.
 bool flashtile::gpu::beginsAtZero(const Chain &chain, scf::ForOp first) {
   scf::ForOp loop = chain.loop;
   std::optional<APFloat> zero =
@@ -352,10 +377,12 @@ bool flashtile::gpu::beginsAtZero(const Chain &chain, scf::ForOp first) {
   Value carried = loop.getRegionIterArg(chain.sum);
   Value factor = withoutBroadcast(scale.getLhs() == carried ? scale.getRhs()
                                                             : scale.getLhs());
-  Value reference = referenceOf(factor);
+  Value reference = readExponential(factor).reference;
   // Work between weights and product may hide a NaN.
-  if (!reference || !llvm::all_of(chain.pack, isMove) ||
-      referenceOf(chain.pack.front()->getOperand(0)) != reference)
+  if (!reference || !llvm::all_of(chain.pack, isMove))
+    return false;
+  Exponential weights = readExponential(chain.pack.front()->getOperand(0));
+  if (weights.reference != reference)
     return false;
   auto difference =
       factor.getDefiningOp()->getOperand(0).getDefiningOp<arith::SubFOp>();
@@ -367,5 +394,7 @@ bool flashtile::gpu::beginsAtZero(const Chain &chain, scf::ForOp first) {
     return op->getBlock() == loop.getBody();
   };
   (void)getBackwardSlice(reference, &slice, options);
-  return llvm::any_of(slice, [](Operation *op) { return isa<MaxOp>(op); });
+  return llvm::any_of(slice, [&](Operation *op) {
+    return isa<MaxOp>(op) && isOrderedLike(op->getOperand(0), weights);
+  });
 }
