@@ -12,11 +12,11 @@
 
 #include "compiler/Analysis/Program/LoopCounter.h"
 #include "compiler/Analysis/Program/TileQueries.h"
+#include "compiler/Conversion/Numerics/ScalarOps.h"
 #include "compiler/Conversion/TileToTileGPU/LayoutAttrs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -317,16 +317,7 @@ LogicalResult GpuEmitter::emitScalar(Operation *op) {
     scalars.map(op->getResult(0), constantOf(constant));
     return success();
   }
-  bool plain = op->getNumRegions() == 0 &&
-               isa<arith::ArithDialect, math::MathDialect>(op->getDialect());
-  if (!plain)
-    return op->emitOpError("is not supported: kernels consist of operations of "
-                           "tile, arith and math, scf.for, scf.while and "
-                           "scf.if");
-  Operation *clone = b.clone(*op, scalars);
-  for (auto [result, value] : llvm::zip(op->getResults(), clone->getResults()))
-    scalars.map(result, value);
-  return success();
+  return numeric::copyScalarOp(b, op, scalars);
 }
 
 //===----------------------------------------------------------------------===//

@@ -10,13 +10,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Analysis/Program/LoopCounter.h"
+#include "compiler/Conversion/Numerics/ScalarOps.h"
 #include "compiler/Conversion/TileToCPU/KernelEmitter.h"
 #include "compiler/Conversion/TileToCPU/Numerics.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -223,16 +223,7 @@ LogicalResult KernelEmitter::emitScalar(Operation *op) {
       return success();
     }
   }
-  bool plain = op->getNumRegions() == 0 &&
-               isa<arith::ArithDialect, math::MathDialect>(op->getDialect());
-  if (!plain)
-    return op->emitOpError("is not supported: kernels consist of operations of "
-                           "tile, arith and math, scf.for, scf.while and "
-                           "scf.if");
-  Operation *clone = b.clone(*op, scalars);
-  for (auto [result, value] : llvm::zip(op->getResults(), clone->getResults()))
-    scalars.map(result, value);
-  return success();
+  return numeric::copyScalarOp(b, op, scalars);
 }
 
 //===----------------------------------------------------------------------===//
