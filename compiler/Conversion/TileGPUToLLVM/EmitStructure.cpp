@@ -21,6 +21,7 @@
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace flashtile;
@@ -35,12 +36,50 @@ GpuEmitter::GpuEmitter(KernelOp kernel, OpBuilder &builder)
 // Body
 //===----------------------------------------------------------------------===//
 
+/// Whether few programs take the first side of a branch: where it was split
+/// off, and where it is taken for some elements only.
+static bool isRareBranch(scf::IfOp branch) {
+  if (branch->hasAttr(tilegpu::TileGPUDialect::kRareAttr))
+    return true;
+  Value condition = branch.getCondition();
+  if (auto both = condition.getDefiningOp<arith::AndIOp>())
+    return both.getLhs().getDefiningOp<tilegpu::AnyOp>() ||
+           both.getRhs().getDefiningOp<tilegpu::AnyOp>();
+  return condition.getDefiningOp<tilegpu::AnyOp>() != nullptr;
+}
+
+/// Moves scalars that only rare sides of branches need into these, from the
+/// block of the branch; also what only loops in such a side need, which
+/// upstream's controlFlowSink does not see.
+static void sinkIntoRareSides(KernelOp kernel) {
+  kernel.walk([](scf::IfOp branch) {
+    if (!isRareBranch(branch))
+      return;
+    Region &side = branch.getThenRegion();
+    for (Operation *op = branch->getPrevNode(); op;) {
+      Operation *candidate = op;
+      op = op->getPrevNode();
+      const bool isScalar =
+          candidate->getNumRegions() == 0 && isMemoryEffectFree(candidate) &&
+          llvm::all_of(candidate->getResultTypes(),
+                       llvm::IsaPred<IntegerType, FloatType, IndexType, PtrType,
+                                     BlockPtrType>);
+      if (isScalar && !candidate->use_empty() &&
+          llvm::all_of(candidate->getUsers(), [&](Operation *user) {
+            return side.isAncestor(user->getParentRegion());
+          }))
+        candidate->moveBefore(&side.front(), side.front().begin());
+    }
+  });
+}
+
 LogicalResult GpuEmitter::emit(ValueRange arguments, ValueRange grid,
                                Value shared) {
   for (auto [argument, value] :
        llvm::zip(kernel.getBody().getArguments(), arguments))
     scalars.map(argument, value);
   sharedBase = shared;
+  sinkIntoRareSides(kernel);
   Value index = NVVM::ThreadIdXOp::create(b, b.getI32Type());
   self.lane = arith::RemUIOp::create(b, index, i32(lanesPerWarp));
   self.warp = arith::DivUIOp::create(b, index, i32(lanesPerWarp));
@@ -478,16 +517,21 @@ bool GpuEmitter::isCopyGuard(scf::IfOp branch) {
                       });
 }
 
-/// Whether few programs take the first side of a branch: where it was split
-/// off, and where it is taken for some elements only.
-static bool isRareBranch(scf::IfOp branch) {
-  if (branch->hasAttr(tilegpu::TileGPUDialect::kRareAttr))
-    return true;
-  Value condition = branch.getCondition();
-  if (auto both = condition.getDefiningOp<arith::AndIOp>())
-    return both.getLhs().getDefiningOp<tilegpu::AnyOp>() ||
-           both.getRhs().getDefiningOp<tilegpu::AnyOp>();
-  return condition.getDefiningOp<tilegpu::AnyOp>() != nullptr;
+SmallVector<std::pair<Value, Value>> GpuEmitter::copyArguments(Region &side) {
+  llvm::SetVector<Value> used;
+  getUsedValuesDefinedAbove(side, used);
+  SmallVector<std::pair<Value, Value>> before;
+  for (Value value : used) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (!argument || !isa<KernelOp>(argument.getOwner()->getParentOp()) ||
+        !value.getType().isInteger(32))
+      continue;
+    Value old = scalar(value);
+    before.emplace_back(value, old);
+    scalars.map(value,
+                inlinePtx(old.getType(), "mov.b32 $0, $1;", "=r,r", old));
+  }
+  return before;
 }
 
 LogicalResult GpuEmitter::emitIf(scf::IfOp branch) {
@@ -504,14 +548,17 @@ LogicalResult GpuEmitter::emitIf(scf::IfOp branch) {
   auto newIf = scf::IfOp::create(b, types, scalar(branch.getCondition()),
                                  withElse || !types.empty());
   const bool isRare = isRareBranch(branch);
+  SmallVector<std::pair<Value, Value>> arguments;
   auto side = [&](Block *from, Block *to) -> LogicalResult {
     OpBuilder::InsertionGuard guard(b);
     if (types.empty())
       b.setInsertionPoint(to->getTerminator());
     else
       b.setInsertionPointToEnd(to);
-    if (isRare && from == branch.thenBlock())
+    if (isRare && from == branch.thenBlock()) {
       findThreadAgain();
+      arguments = copyArguments(branch.getThenRegion());
+    }
     if (failed(emitBlock(*from)))
       return failure();
     SmallVector<Value> yields;
@@ -523,7 +570,8 @@ LogicalResult GpuEmitter::emitIf(scf::IfOp branch) {
   };
   // After either side: what may be left of each.
   bool storedBefore = stored, loadedBefore = loaded, addedBefore = added;
-  // What a rare side needs of the thread takes no registers elsewhere.
+  // What a rare side needs of the thread, or makes of the kernel's arguments,
+  // takes no registers elsewhere.
   ThreadState outer;
   if (isRare)
     outer = self;
@@ -536,6 +584,8 @@ LogicalResult GpuEmitter::emitIf(scf::IfOp branch) {
   LogicalResult emitted = side(branch.thenBlock(), newIf.thenBlock());
   if (isRare)
     self = outer;
+  for (auto [argument, value] : arguments)
+    scalars.map(argument, value);
   if (byWarp)
     stored = loaded = added = false;
   if (failed(emitted))

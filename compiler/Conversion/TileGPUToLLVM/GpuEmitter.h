@@ -409,6 +409,10 @@ private:
   int64_t reserveScratch(int64_t bytes);
   /// From here on, what depends on the thread is computed anew.
   void findThreadAgain();
+  /// Copies of the kernel's arguments of 32 bits that `side` uses, so that what
+  /// follows from them does not move out of it. Each with what stood for it.
+  llvm::SmallVector<std::pair<mlir::Value, mlir::Value>>
+  copyArguments(mlir::Region &side);
   /// The same for the warp on sm_90a, by all lanes: it is the same in all.
   void findWarpAgain();
   /// The same for what depends on the program, behind an operation of the
